@@ -1,0 +1,51 @@
+#pragma once
+/// Every default and bound of the library, each with its unit and its reason.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace datastream::defaults {
+
+/// Frames that one mux holds between two drains. A drain comes every millisecond, so this absorbs
+/// four million frames a second.
+inline constexpr std::size_t mux_frames = 4096;
+/// Upper clamp of a mux's capacity in frames, as peers of this protocol have it.
+inline constexpr std::size_t mux_frames_max = 1'048'576;
+/// Payload bytes that one mux holds. Frames alone would let 4,096 large payloads take 64 GiB.
+inline constexpr std::size_t mux_bytes = 64U << 20U;
+
+/// Largest payload, in bytes: a frame record of the event stream is at most 16 MiB, 17 of which
+/// are its own.
+inline constexpr std::size_t payload_bytes_max = (16U << 20U) - 17;
+/// Payloads above this many bytes travel as one block of their own instead of in a slab.
+inline constexpr std::size_t slab_payload_max = 64U << 10U;
+/// Payload bytes that begin in one slab of a mux: small enough to stay in a core's cache, large
+/// enough that one slab feeds a full batch of ordinary frames.
+inline constexpr std::size_t slab_bytes = 128U << 10U;
+
+/// Frames in one batch: where per-batch costs have vanished and a slice is still small.
+inline constexpr std::size_t batch_frames = 1024;
+/// Payload bytes in one batch, a single larger payload excepted.
+inline constexpr std::size_t batch_bytes = 1U << 20U;
+
+/// Frames that an in-process subscription queues.
+inline constexpr std::size_t subscription_frames = 1024;
+/// Frames that a subscriber actor may leave unacknowledged: 16 full batches, so that one slow
+/// acknowledgement round trip between nodes does not cost frames.
+inline constexpr std::size_t subscriber_actor_frames = 16'384;
+/// Bytes that any subscriber may pin, whole blocks counted.
+inline constexpr std::size_t subscriber_bytes = 64U << 20U;
+
+/// Time between two drains while frames come.
+inline constexpr std::chrono::microseconds tick_interval{1000};
+/// Silence after which an endpoint stops polling and asks the next submission to wake it. Waking
+/// costs the producer a microsecond or more, so this limits it to a hundred a second.
+inline constexpr std::chrono::milliseconds idle_after{10};
+/// How long `Endpoint::close` waits for subscribers to acknowledge.
+inline constexpr std::chrono::milliseconds close_deadline{2000};
+
+/// Levels of nesting that a JSON document may have, as peers of this protocol have it.
+inline constexpr std::size_t json_depth = 127;
+
+} // namespace datastream::defaults

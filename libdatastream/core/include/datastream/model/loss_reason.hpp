@@ -1,0 +1,48 @@
+#pragma once
+/// Every reason for which a frame, record, datagram or message can be lost or refused. One
+/// enumeration for counters, health record, wire, tools and tests.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace datastream {
+
+/// The numbers are stable: they appear on wires and in archives. Append; never renumber or reuse.
+enum class LossReason : std::uint16_t {
+  // refused by the mux, before a position was assigned (specification 4.5)
+  mux_frames_full = 1, ///< the mux held its capacity in frames
+  mux_bytes_full = 2,  ///< the mux held its capacity in bytes
+  stream_ended = 3,    ///< submitted after the stream was ended
+  payload_too_large = 4,
+  out_of_memory = 5,
+
+  // copies lost at one subscriber (specification 6.2)
+  subscriber_full = 20, ///< the subscriber's bound in frames or bytes was reached
+  subscriber_left = 21, ///< outstanding when the subscriber went away
+
+  // not stored on arrival (specification 6.3, 7.2)
+  duplicate = 40,        ///< the position is stored already, with the same bytes
+  conflict = 41,         ///< the position is stored already, with other bytes; the first stays
+  late_for_evicted = 42, ///< the position lies in the range that retention has evicted
+
+  // gone after it was stored
+  evicted = 60, ///< removed by retention
+
+  // refused because it makes no sense
+  malformed_batch = 80,         ///< a batch from a peer whose offsets or lengths are not its own
+  stray_acknowledgement = 81,   ///< from a stranger, backwards, or beyond what was sent
+  undeclared_stream = 82,       ///< published to a fanout after its end, or never declared there
+  conflicting_declaration = 83, ///< a channel id declared again with another meaning
+};
+
+/// The reasons for which a mux refuses a submission.
+inline constexpr std::array mux_refusals = {LossReason::mux_frames_full, LossReason::mux_bytes_full,
+                                            LossReason::stream_ended, LossReason::payload_too_large,
+                                            LossReason::out_of_memory};
+
+/// The name of the enumerator, for example `mux_frames_full`.
+std::string_view to_string(LossReason reason);
+
+} // namespace datastream

@@ -1,0 +1,75 @@
+#include <datastream/model/channel_content.hpp>
+#include <datastream/model/descriptor.hpp>
+#include <datastream/model/event.hpp>
+#include <datastream/model/loss_reason.hpp>
+
+namespace datastream {
+
+std::string_view to_string(ChannelContentKind kind) {
+  switch (kind) {
+  case ChannelContentKind::Bytes:
+    return "Bytes";
+  case ChannelContentKind::TextStream:
+    return "TextStream";
+  case ChannelContentKind::JsonRecord:
+    return "JsonRecord";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(StreamOrigin origin) {
+  switch (origin) {
+  case StreamOrigin::Orchestrator:
+    return "Orchestrator";
+  case StreamOrigin::Bootstrap:
+    return "Bootstrap";
+  case StreamOrigin::RemoteNode:
+    return "RemoteNode";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(LossReason reason) {
+  switch (reason) {
+  case LossReason::mux_frames_full:
+    return "mux_frames_full";
+  case LossReason::mux_bytes_full:
+    return "mux_bytes_full";
+  case LossReason::stream_ended:
+    return "stream_ended";
+  case LossReason::payload_too_large:
+    return "payload_too_large";
+  case LossReason::out_of_memory:
+    return "out_of_memory";
+  case LossReason::subscriber_full:
+    return "subscriber_full";
+  case LossReason::subscriber_left:
+    return "subscriber_left";
+  case LossReason::duplicate:
+    return "duplicate";
+  case LossReason::conflict:
+    return "conflict";
+  case LossReason::late_for_evicted:
+    return "late_for_evicted";
+  case LossReason::evicted:
+    return "evicted";
+  case LossReason::malformed_batch:
+    return "malformed_batch";
+  case LossReason::stray_acknowledgement:
+    return "stray_acknowledgement";
+  case LossReason::undeclared_stream:
+    return "undeclared_stream";
+  case LossReason::conflicting_declaration:
+    return "conflicting_declaration";
+  }
+  return "unknown";
+}
+
+std::optional<Delivery> to_delivery(const DatastreamEvent& event) {
+  const auto* frame = std::get_if<FrameDelivery>(&event);
+  if (!frame)
+    return std::nullopt;
+  return Delivery{frame->channel.stream, {frame->channel.channel, frame->position, frame->payload}};
+}
+
+} // namespace datastream

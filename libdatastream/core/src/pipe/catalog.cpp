@@ -1,0 +1,154 @@
+#include <datastream/pipe/catalog.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace datastream {
+
+void Catalog::log(Declaration declaration) {
+  log_.push_back(std::move(declaration));
+  version_.store(log_.size(), std::memory_order_release);
+}
+
+Catalog::Stream& Catalog::stream_for(const StreamId& stream) {
+  const auto [it, fresh] = streams_.try_emplace(stream);
+  if (fresh) {
+    it->second.descriptor = std::make_shared<const StreamDescriptor>(
+        StreamDescriptor{stream, std::nullopt, StreamOrigin::RemoteNode});
+    log(it->second.descriptor);
+  }
+  return it->second;
+}
+
+void Catalog::add(Stream& stream, ChannelDescriptor descriptor) {
+  auto channel = std::make_shared<const ChannelDescriptor>(std::move(descriptor));
+  stream.by_id.emplace(channel->id, Entry{channel, log_.size()});
+  stream.by_name.emplace(channel->name, channel->id);
+  log(std::move(channel));
+}
+
+bool Catalog::declare_stream(StreamDescriptor descriptor) {
+  const std::lock_guard lock(mutex_);
+  const auto [it, fresh] = streams_.try_emplace(descriptor.stream);
+  if (!fresh)
+    return false;
+  it->second.descriptor = std::make_shared<const StreamDescriptor>(std::move(descriptor));
+  log(it->second.descriptor);
+  return true;
+}
+
+std::expected<ChannelId, CatalogError>
+Catalog::register_channel(const StreamId& stream, std::string name, ChannelContent content) {
+  using Kind = CatalogError::Kind;
+  const std::lock_guard lock(mutex_);
+  const auto it = streams_.find(stream);
+  if (it == streams_.end())
+    return std::unexpected(CatalogError{Kind::unknown_stream, to_string(stream)});
+  Stream& owner = it->second;
+  if (const auto known = owner.by_name.find(name); known != owner.by_name.end()) {
+    if (owner.by_id.at(known->second).channel->content == content)
+      return known->second;
+    return std::unexpected(CatalogError{Kind::conflicting_name,
+                                        "channel '" + name + "' is registered with other content"});
+  }
+  if (owner.closed)
+    return std::unexpected(
+        CatalogError{Kind::stream_ended, "channel '" + name + "': the stream has ended"});
+  if (owner.next_id == std::numeric_limits<std::uint32_t>::max())
+    return std::unexpected(
+        CatalogError{Kind::ids_exhausted, "channel '" + name + "': no channel id is left"});
+  const ChannelId id{owner.next_id++};
+  add(owner, {stream, id, std::move(name), std::nullopt, std::move(content)});
+  return id;
+}
+
+std::expected<bool, CatalogError> Catalog::declare_channel(ChannelDescriptor descriptor) {
+  const std::lock_guard lock(mutex_);
+  Stream& owner = stream_for(descriptor.stream);
+  if (const auto known = owner.by_id.find(descriptor.id); known != owner.by_id.end()) {
+    if (*known->second.channel == descriptor)
+      return false;
+    return std::unexpected(
+        CatalogError{CatalogError::Kind::conflicting_declaration,
+                     "channel " + std::to_string(descriptor.id.value) + " of " +
+                         to_string(descriptor.stream) + " is '" + known->second.channel->name +
+                         "' and was declared again as '" + descriptor.name + "'"});
+  }
+  add(owner, std::move(descriptor));
+  return true;
+}
+
+std::size_t Catalog::declare_all(const DatastreamSnapshot& snapshot) {
+  std::size_t conflicts = 0;
+  for (const StreamDescriptor& stream : snapshot.streams)
+    declare_stream(stream);
+  for (const ChannelDescriptor& channel : snapshot.channels)
+    conflicts += declare_channel(channel) ? 0 : 1;
+  return conflicts;
+}
+
+void Catalog::close_stream(const StreamId& stream) {
+  const std::lock_guard lock(mutex_);
+  if (const auto it = streams_.find(stream); it != streams_.end())
+    it->second.closed = true;
+}
+
+std::vector<Declaration> Catalog::declarations(std::size_t from, std::size_t to) const {
+  const std::lock_guard lock(mutex_);
+  to = std::min(to, log_.size());
+  if (from >= to)
+    return {};
+  return {log_.begin() + static_cast<std::ptrdiff_t>(from),
+          log_.begin() + static_cast<std::ptrdiff_t>(to)};
+}
+
+Catalog::Versioned Catalog::snapshot(const SubscriptionRequest& request) const {
+  const std::lock_guard lock(mutex_);
+  Versioned result;
+  result.version = log_.size();
+  const bool all_channels = std::holds_alternative<channel_filter::All>(request.channels);
+  for (const auto& [id, stream] : streams_) {
+    if (!matches(request.sources, *stream.descriptor))
+      continue;
+    const std::size_t before = result.snapshot.channels.size();
+    for (const auto& [channel_id, entry] : stream.by_id)
+      if (matches(request.channels, *entry.channel))
+        result.snapshot.channels.push_back(*entry.channel);
+    if (all_channels || result.snapshot.channels.size() > before)
+      result.snapshot.streams.push_back(*stream.descriptor);
+    std::sort(result.snapshot.channels.begin() + static_cast<std::ptrdiff_t>(before),
+              result.snapshot.channels.end(),
+              [](const auto& a, const auto& b) { return a.id < b.id; });
+  }
+  return result;
+}
+
+StreamDescriptorPtr Catalog::find_stream(const StreamId& stream) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = streams_.find(stream);
+  return it == streams_.end() ? nullptr : it->second.descriptor;
+}
+
+Catalog::Entry Catalog::find_entry(const StreamId& stream, ChannelId channel) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = streams_.find(stream);
+  if (it == streams_.end())
+    return {};
+  const auto entry = it->second.by_id.find(channel);
+  return entry == it->second.by_id.end() ? Entry{} : entry->second;
+}
+
+ChannelDescriptorPtr Catalog::find_channel(const StreamId& stream, ChannelId channel) const {
+  return find_entry(stream, channel).channel;
+}
+
+ChannelDescriptorPtr Catalog::find_channel(const StreamId& stream, std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = streams_.find(stream);
+  if (it == streams_.end())
+    return nullptr;
+  const auto id = it->second.by_name.find(name);
+  return id == it->second.by_name.end() ? nullptr : it->second.by_id.at(id->second).channel;
+}
+
+} // namespace datastream

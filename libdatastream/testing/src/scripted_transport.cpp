@@ -1,0 +1,1 @@
+#include <datastream/testing/scripted_transport.hpp>
