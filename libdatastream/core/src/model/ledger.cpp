@@ -1,0 +1,55 @@
+#include <datastream/model/ledger.hpp>
+
+#include <algorithm>
+
+namespace datastream {
+
+SubscriberCounts& SubscriberCounts::operator+=(const SubscriberCounts& other) {
+  offered += other.offered;
+  acknowledged += other.acknowledged;
+  dropped += other.dropped;
+  outstanding += other.outstanding;
+  abandoned += other.abandoned;
+  return *this;
+}
+
+bool FanoutLedger::balanced() const {
+  return departed.balanced() &&
+         std::ranges::all_of(subscribers, [](const auto& s) { return s.counts.balanced(); });
+}
+
+bool PipeLedger::balanced() const {
+  return assigned == published + bitbucketed + drained_directly && fanout.balanced();
+}
+
+std::uint64_t IngestLedger::interior_gaps() const {
+  if (!lowest_stored || !highest_stored)
+    return 0;
+  // Written so that positions 0 and 2^64 - 1 do not overflow.
+  return highest_stored->value - lowest_stored->value - (stored - 1);
+}
+
+std::optional<std::uint64_t> IngestLedger::leading() const {
+  if (!from)
+    return std::nullopt;
+  if (!lowest_stored)
+    return 0;
+  return lowest_stored->value > from->value ? lowest_stored->value - from->value : 0;
+}
+
+std::optional<std::uint64_t> IngestLedger::trailing() const {
+  if (!assigned)
+    return std::nullopt;
+  const std::uint64_t next = highest_stored ? highest_stored->value + 1 : from.value_or({}).value;
+  return *assigned > next ? *assigned - next : 0;
+}
+
+bool IngestLedger::balanced() const {
+  if (arrived != stored + duplicates + late_for_evicted + conflicts)
+    return false;
+  if (!assigned || !from)
+    return true;
+  return *assigned - from->value == stored + missing();
+}
+
+} // namespace datastream
