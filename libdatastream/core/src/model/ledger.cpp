@@ -40,7 +40,7 @@ std::optional<std::uint64_t> IngestLedger::leading() const {
 std::optional<std::uint64_t> IngestLedger::trailing() const {
   if (!assigned)
     return std::nullopt;
-  const std::uint64_t next = highest_stored ? highest_stored->value + 1 : from.value_or({}).value;
+  const std::uint64_t next = highest_stored ? highest_stored->value + 1 : from.value_or(Position{}).value;
   return *assigned > next ? *assigned - next : 0;
 }
 
