@@ -39,7 +39,7 @@ struct Subscriber::State {
       EventBatch named = batch;
       for (const Declaration& declaration : named.declarations)
         learn(*it->second.names, declaration);
-      named.names = ChannelNames(it->second.names);
+      named.names = DeclaredNames(it->second.names);
       handler(named);
     }
     compat::send(self, endpoint, acknowledge_atom_v, batch.subscription, batch.sequence);
@@ -113,7 +113,9 @@ void Subscriber::unsubscribe(std::uint64_t token) {
   const auto it = state_->subscriptions.find(token);
   if (it == state_->subscriptions.end())
     return;
-  compat::send(state_->self, it->second.endpoint, unsubscribe_atom_v, it->second.id);
+  compat::request(state_->self, it->second.endpoint, subscribe_timeout, unsubscribe_atom_v,
+                  it->second.id)
+      .then([](bool) {}, [](const caf::error&) { /* gone already */ });
   state_->subscriptions.erase(it);
 }
 

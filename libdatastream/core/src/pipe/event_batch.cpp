@@ -4,16 +4,16 @@
 
 namespace datastream {
 
-ChannelNames::ChannelNames(std::shared_ptr<const Catalog> catalog)
+DeclaredNames::DeclaredNames(std::shared_ptr<const Catalog> catalog)
     : catalog_(std::move(catalog)), told_(std::numeric_limits<std::size_t>::max()) {}
 
-ChannelNames::ChannelNames(std::shared_ptr<const Catalog> catalog,
+DeclaredNames::DeclaredNames(std::shared_ptr<const Catalog> catalog,
                            std::shared_ptr<const SubscriptionRequest> request, std::size_t snapshot,
                            std::size_t told)
     : catalog_(std::move(catalog)), request_(std::move(request)), snapshot_(snapshot), told_(told) {
 }
 
-std::string_view ChannelNames::name(const StreamId& stream, ChannelId channel) const {
+std::string_view DeclaredNames::name(const StreamId& stream, ChannelId channel) const {
   if (!catalog_)
     return {};
   const Catalog::Entry entry = catalog_->find_entry(stream, channel);

@@ -104,7 +104,7 @@ EventBatch Subscriber::make_event(Item& item) {
   event.frames = std::move(item.frames);
   event.dropped = item.dropped;
   event.ended = std::move(item.ended);
-  event.names = ChannelNames(catalog_, request_, snapshot_version_, told_version_);
+  event.names = DeclaredNames(catalog_, request_, snapshot_version_, told_version_);
   told_dropped_ = item.dropped;
   return event;
 }

@@ -21,14 +21,14 @@ namespace datastream {
 /// Finds the names of the channels that one subscriber has been told of.
 ///
 /// Thread safety: as a value; look-ups from any thread.
-class ChannelNames {
+class DeclaredNames {
 public:
-  ChannelNames() = default;
+  DeclaredNames() = default;
   /// Everything in `catalog`.
-  explicit ChannelNames(std::shared_ptr<const Catalog> catalog);
+  explicit DeclaredNames(std::shared_ptr<const Catalog> catalog);
   /// What a snapshot for `request` at version `snapshot` showed, and every declaration from there
   /// up to version `told`.
-  ChannelNames(std::shared_ptr<const Catalog> catalog,
+  DeclaredNames(std::shared_ptr<const Catalog> catalog,
                std::shared_ptr<const SubscriptionRequest> request, std::size_t snapshot,
                std::size_t told);
 
@@ -66,7 +66,7 @@ struct EventBatch {
   std::uint64_t malformed = 0;
   /// Set when nothing of a stream follows; comes after `frames`.
   std::optional<StreamEnd> ended;
-  ChannelNames names;
+  DeclaredNames names;
 
   /// Calls `handler(const FrameView&)` for every frame, with its channel's name filled in.
   template <class Handler>

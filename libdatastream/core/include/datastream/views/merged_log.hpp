@@ -27,8 +27,9 @@ class MergedLog : public std::ranges::view_interface<MergedLog<Describe>> {
 public:
   class Iterator;
 
-  MergedLog(const StoredStream& stream, Describe describe)
-      : stream_(&stream), describe_(std::move(describe)) {}
+  /// `from`: where to begin; a gap that reaches back beyond it is shown from there on.
+  MergedLog(const StoredStream& stream, Describe describe, Position from = {})
+      : stream_(&stream), describe_(std::move(describe)), from_(from) {}
 
   Iterator begin() const { return Iterator(*this); }
   std::default_sentinel_t end() const { return {}; }
@@ -36,6 +37,7 @@ public:
 private:
   const StoredStream* stream_;
   Describe describe_;
+  Position from_;
 };
 
 template <class Describe>
@@ -49,11 +51,17 @@ public:
 
   Iterator() = default;
   explicit Iterator(const MergedLog& log)
-      : log_(&log), at_(log.stream_->frames().begin()), end_(log.stream_->frames().end()) {
-    if (log.stream_->evicted())
+      : log_(&log), at_(log.stream_->frames_from(log.from_).begin()),
+        end_(log.stream_->frames().end()), expected_(log.from_.value) {
+    const auto evicted = log.stream_->evicted();
+    if (evicted && evicted->end > log.from_) {
       next_ = Next::evicted;
-    else
-      look_at_frame();
+      return;
+    }
+    look_at_frame();
+    // Before the first stored frame nothing is a gap.
+    if (next_ == Next::frame && frame_.position > log.from_ && *log.stream_->first() < log.from_)
+      next_ = Next::gap;
   }
 
   LogEntry operator*() const {
@@ -114,22 +122,24 @@ private:
 };
 
 /// The log without names: every body is raw.
-inline auto merged_log(const StoredStream& stream) {
-  return MergedLog(stream, [](const FrameView& frame) { return LogFrame{frame}; });
+inline auto merged_log(const StoredStream& stream, Position from = {}) {
+  return MergedLog(stream, [](const FrameView& frame) { return LogFrame{frame}; }, from);
 }
 
 /// The log with names and decoded bodies. A channel without name is raw. `classify` and
 /// `resolve_name` are copied: pass large ones by `std::cref`.
 template <ChannelClassifier Classify, NameResolver Resolve>
-auto merged_log_with_names(const StoredStream& stream, Classify classify, Resolve resolve_name) {
-  return MergedLog(stream, [classify = std::move(classify),
-                            resolve = std::move(resolve_name)](FrameView frame) {
+auto merged_log_with_names(const StoredStream& stream, Classify classify, Resolve resolve_name,
+                           Position from = {}) {
+  auto describe = [classify = std::move(classify),
+                   resolve = std::move(resolve_name)](FrameView frame) {
     const std::optional<std::string_view> name = resolve(frame.channel);
     if (!name)
       return LogFrame{frame};
     frame.name = *name;
     return LogFrame{frame, classify(*name)};
-  });
+  };
+  return MergedLog(stream, std::move(describe), from);
 }
 
 /// The raw timeline, to be walked once more (specification 8.2).
