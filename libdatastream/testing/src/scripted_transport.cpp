@@ -1,6 +1,7 @@
 #include <datastream/testing/scripted_transport.hpp>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace datastream::testing {
@@ -50,22 +51,24 @@ Frames duplicated(const Frames& frames, const std::map<Position, std::size_t>& c
 
 Frames delayed(const Frames& frames, const std::map<Position, std::size_t>& delays) {
   struct Turn {
-    std::size_t place; // of the last delivery that goes before
-    bool late;         // and then after that one itself
-    const Frame* frame;
+    std::size_t after; ///< place of the last delivery that goes before, or its own
+    std::size_t place;
   };
   std::vector<Turn> turns;
-  for (const Frame* frame : frames) {
-    const std::size_t place = turns.size();
+  for (std::size_t place = 0; place < frames.size(); ++place) {
     // No delay reaches beyond the end, however long it is.
-    const std::size_t delay = std::min(count_for(delays, frame->position), frames.size() - place);
-    turns.push_back({place + delay, delay != 0, frame});
+    const std::size_t most = frames.size() - place;
+    const std::size_t delay = std::min(count_for(delays, frames[place]->position), most);
+    turns.push_back({place + delay, place});
   }
-  std::ranges::stable_sort(turns, {},
-                           [](const Turn& turn) { return std::pair(turn.place, turn.late); });
+  // Who was not delayed goes before those that wait for him.
+  std::ranges::sort(turns, [](const Turn& a, const Turn& b) {
+    return std::tuple(a.after, a.after != a.place, a.place) <
+           std::tuple(b.after, b.after != b.place, b.place);
+  });
   Frames ordered;
   for (const Turn& turn : turns)
-    ordered.push_back(turn.frame);
+    ordered.push_back(frames[turn.place]);
   return ordered;
 }
 

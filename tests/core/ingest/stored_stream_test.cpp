@@ -5,11 +5,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <optional>
 #include <ranges>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 using namespace datastream;
@@ -400,4 +404,24 @@ TEST_CASE("a_stream_keeps_its_frames_when_it_is_moved") {
   CHECK(to.first() == Position{200});
   for (const FrameView& frame : to.frames())
     CHECK(frame.payload == std::to_string(frame.position.value));
+}
+
+TEST_CASE("streams_of_several_threads_reuse_each_others_memory_without_mixing_payloads") {
+  const auto fill = [](char letter, bool& intact) {
+    for (int round = 0; round < 6; ++round) {
+      StoredStream stream{stream_id, {.bytes = 4U << 20U}};
+      const std::string payload(1500, letter);
+      for (std::uint64_t position = 0; position < 5000; ++position)
+        put(stream, position, payload);
+      for (const FrameView& frame : stream.frames())
+        intact = intact && frame.payload == payload;
+    }
+  };
+  std::array<bool, 3> intact{true, true, true};
+  {
+    std::array<std::jthread, 3> threads;
+    for (std::size_t i = 0; i < threads.size(); ++i)
+      threads[i] = std::jthread(fill, static_cast<char>('a' + i), std::ref(intact[i]));
+  }
+  CHECK(intact == std::array<bool, 3>{true, true, true});
 }
