@@ -37,6 +37,18 @@ private:
   int& disposed_;
 };
 
+/// A block whose memory belongs to somebody else, who outlives it.
+class BorrowedBlock final : public datastream::Block {
+public:
+  static datastream::BlockPtr make(char* data, std::size_t bytes) {
+    return datastream::BlockPtr::adopt(new BorrowedBlock(data, bytes));
+  }
+
+private:
+  BorrowedBlock(char* data, std::size_t bytes) : Block(data, bytes, &dispose) {}
+  static void dispose(Block* block) noexcept { delete static_cast<BorrowedBlock*>(block); }
+};
+
 /// Copies the frames' payloads into a block, one behind the other.
 inline datastream::FrameBatch batch_in(datastream::BlockPtr block,
                                        const datastream::StreamId& stream,

@@ -90,7 +90,7 @@ private:
     ++arrived_;
     const std::uint64_t position = frame.position.value;
     if (probes_.size() < 20)
-      probes_.push_back(position);
+      probes_.push_back(position + probes_.size() * 16); // on, near and far from stored ones
     if (evicted_last_ && position <= *evicted_last_) {
       ++late_;
       return Accepted::late_for_evicted;

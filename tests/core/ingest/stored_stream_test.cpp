@@ -167,7 +167,8 @@ TEST_CASE("reading_may_begin_at_any_position") {
     put(stream, position);
   for (const std::uint64_t from :
        {std::uint64_t{0}, std::uint64_t{5}, std::uint64_t{6}, std::uint64_t{64}, std::uint64_t{101},
-        std::uint64_t{4095}, std::uint64_t{4096}, std::uint64_t{8193}, std::uint64_t{8201}, top}) {
+        std::uint64_t{4095}, std::uint64_t{4096}, std::uint64_t{8193}, std::uint64_t{8201},
+        std::uint64_t{8300}, top}) {
     CAPTURE(from);
     const auto first = std::ranges::lower_bound(stored, from);
     CHECK(positions(stream.frames_from({from})) == Positions(first, stored.end()));
@@ -295,6 +296,22 @@ TEST_CASE("a_batch_of_which_little_is_new_does_not_pin_its_block") {
   CHECK(stream.accept(batch_in(WatchedBlock::make(200 * 32, disposed), stream_id, repeated)) == 1);
   CHECK(disposed == 2);
   CHECK(stream.at({1000})->to_frame() == repeated.front());
+}
+
+TEST_CASE("a_block_that_overlaps_another_one_is_copied") {
+  std::string memory(8192, '\0');
+  for (const std::size_t offset : {0U, 1024U, 2048U, 3072U}) {
+    CAPTURE(offset);
+    StoredStream stream{stream_id};
+    stream.accept(batch_in(BorrowedBlock::make(memory.data() + 1024, 2048), stream_id,
+                           run_of_frames(0, 32, 64)));
+    const FrameView kept = *stream.at({0});
+    CHECK(kept.payload.data() == memory.data() + 1024);
+    stream.accept(batch_in(BorrowedBlock::make(memory.data() + offset, 1024 + 512), stream_id,
+                           run_of_frames(32, 16, 64)));
+    const bool overlaps = offset != 3072;
+    CHECK((stream.at({32})->payload.data() != memory.data() + offset) == overlaps);
+  }
 }
 
 TEST_CASE("slices_of_one_block_keep_it_until_the_last_of_their_frames_is_evicted") {
