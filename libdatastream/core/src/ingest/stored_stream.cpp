@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
+#include <span>
+#include <string_view>
 #include <utility>
 
 namespace datastream {
@@ -120,7 +123,7 @@ void StoredStream::accept_by_reference(const FrameBatch& batch, detail::PayloadM
 void StoredStream::copy_out(const FrameBatch& batch, detail::PayloadMemory::Pin& pin) {
   for (const FrameView& frame : batch) {
     detail::StoredEntry* entry = index_.find(frame.position.value);
-    if (!entry || entry->data != frame.payload.data())
+    if (!entry || entry->data != frame.payload.data() || entry->length != frame.payload.size())
       continue;
     entry->data = memory_.copy({entry->data, entry->length});
     pin.bytes -= entry->length;
