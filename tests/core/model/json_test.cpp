@@ -44,16 +44,16 @@ JsonError refusal(const std::string& text) {
 TEST_CASE("json_of_identities_is_that_of_peers") {
   check_golden(stream, R"({"node":"node-a","life":7})");
   check_golden(StreamId{"", {18446744073709551615U}}, R"({"node":"","life":18446744073709551615})");
-  check_golden(ChannelRef{stream, {1}},
-               R"({"stream":{"node":"node-a","life":7},"channel":1})");
+  check_golden(ChannelRef{stream, {1}}, R"({"stream":{"node":"node-a","life":7},"channel":1})");
 }
 
 TEST_CASE("json_of_descriptors_is_that_of_peers") {
   check_golden(stream_descriptor,
                R"({"stream":{"node":"node-a","life":7},"label":null,"origin":"RemoteNode"})");
   CHECK(encode_json(stream_descriptor).size() == 72);
-  check_golden(StreamDescriptor{stream, "a label", StreamOrigin::Orchestrator},
-               R"({"stream":{"node":"node-a","life":7},"label":"a label","origin":"Orchestrator"})");
+  check_golden(
+      StreamDescriptor{stream, "a label", StreamOrigin::Orchestrator},
+      R"({"stream":{"node":"node-a","life":7},"label":"a label","origin":"Orchestrator"})");
   check_golden(channel_descriptor,
                R"({"stream":{"node":"node-a","life":7},"id":1,"name":"runtime.log","label":null,)"
                R"("content":"TextStream"})");
@@ -142,8 +142,7 @@ TEST_CASE("json_reader_takes_a_missing_option_for_nothing") {
 }
 
 TEST_CASE("json_reader_refuses_a_missing_field_that_is_no_option") {
-  const JsonError error =
-      refusal<ChannelRef>(R"({"stream":{"node":"a"},"channel":1})");
+  const JsonError error = refusal<ChannelRef>(R"({"stream":{"node":"a"},"channel":1})");
   CHECK(error.kind == JsonError::Kind::missing_field);
   CHECK(error.message() == "stream.life: is missing");
   CHECK(refusal<SubscriptionRequest>("{}").field == "sources");

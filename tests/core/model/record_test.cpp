@@ -162,9 +162,9 @@ TEST_CASE("a_record_never_contains_nan_or_invalid_text") {
 }
 
 TEST_CASE("integers_out_of_range_are_errors_and_never_wrap") {
-  for (const char* field : {R"({"u32":-1})", R"({"u32":4294967296})", R"({"u8":256})",
-                            R"({"u8":-1})", R"({"i32":2147483648})", R"({"i32":-2147483649})",
-                            R"({"u64":-1})"}) {
+  for (const char* field :
+       {R"({"u32":-1})", R"({"u32":4294967296})", R"({"u8":256})", R"({"u8":-1})",
+        R"({"i32":2147483648})", R"({"i32":-2147483649})", R"({"u64":-1})"}) {
     CAPTURE(field);
     CHECK(refusal<Sample>(field).kind == RecordError::Kind::out_of_range);
   }
@@ -196,9 +196,9 @@ TEST_CASE("floating_fields_take_every_number_that_fits") {
 }
 
 TEST_CASE("values_of_another_type_are_errors") {
-  for (const char* field : {R"({"flag":1})", R"({"flag":"true"})", R"({"text":1})",
-                            R"({"u32":"1"})", R"({"u32":true})", R"({"f64":"1"})",
-                            R"({"text":["a"]})"}) {
+  for (const char* field :
+       {R"({"flag":1})", R"({"flag":"true"})", R"({"text":1})", R"({"u32":"1"})", R"({"u32":true})",
+        R"({"f64":"1"})", R"({"text":["a"]})"}) {
     CAPTURE(field);
     CHECK(refusal<Sample>(field).kind == RecordError::Kind::wrong_type);
   }
@@ -210,9 +210,9 @@ TEST_CASE("values_of_another_type_are_errors") {
 TEST_CASE("null_is_taken_for_an_optional_only") {
   CHECK(decode_record<Everything>(R"({"maybe":null})")->maybe == std::nullopt);
   CHECK(decode_record<Everything>(R"({"any":null})")->any.is_null());
-  for (const char* field : {R"({"truth":null})", R"({"lowest":null})", R"({"wide":null})",
-                            R"({"text":null})", R"({"parts":null})", R"({"table":null})",
-                            R"({"part":null})"}) {
+  for (const char* field :
+       {R"({"truth":null})", R"({"lowest":null})", R"({"wide":null})", R"({"text":null})",
+        R"({"parts":null})", R"({"table":null})", R"({"part":null})"}) {
     CAPTURE(field);
     CHECK(refusal<Everything>(field).kind == RecordError::Kind::wrong_type);
   }

@@ -26,8 +26,8 @@ TEST_CASE("a_typed_body_is_any_json_value") {
 }
 
 TEST_CASE("a_typed_body_that_is_not_json_is_raw") {
-  for (std::string_view text : {"", " ", "{", "{}x", "nan", "'a'", "\"\xff\"", "1e400",
-                                "\xEF\xBB\xBF{}"}) {
+  for (std::string_view text :
+       {"", " ", "{", "{}x", "nan", "'a'", "\"\xff\"", "1e400", "\xEF\xBB\xBF{}"}) {
     CAPTURE(text);
     CHECK(is_raw(decode_body(ChannelKind::Typed, text), text));
   }

@@ -46,8 +46,8 @@ TEST_CASE("a_registry_knows_exact_names_and_text_prefixes") {
 }
 
 TEST_CASE("a_typed_name_beats_text_of_the_same_name_and_a_matching_prefix") {
-  const ChannelRegistry known = ChannelRegistry{}.text_prefix("proc.").text("x").typed("x").typed(
-      "proc.trainer.lifecycle");
+  const ChannelRegistry known =
+      ChannelRegistry{}.text_prefix("proc.").text("x").typed("x").typed("proc.trainer.lifecycle");
   CHECK(known("proc.trainer.lifecycle") == ChannelKind::Typed);
   CHECK(known("x") == ChannelKind::Typed);
 }

@@ -113,11 +113,11 @@ TEST_CASE("a_stream_that_ended_below_a_stored_position_is_noted") {
 }
 
 TEST_CASE("absurd_figures_of_a_peer_do_no_harm") {
-  const StoredStream stream = stream_of(
-      {{health,
-        {3},
-        R"({"assigned":18446744073709551615,"submitted":1,"in_mux":18446744073709551615,)"
-        R"("published":2,"refused":{"mux_frames_full":18446744073709551615}})"}});
+  const StoredStream stream =
+      stream_of({{health,
+                  {3},
+                  R"({"assigned":18446744073709551615,"submitted":1,"in_mux":18446744073709551615,)"
+                  R"("published":2,"refused":{"mux_frames_full":18446744073709551615}})"}});
   const StreamReport report = stream_report(stream, health);
   REQUIRE(report.reported);
   CHECK(report.inconsistencies ==

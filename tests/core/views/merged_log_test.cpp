@@ -24,7 +24,7 @@ std::vector<std::string> lines(const Log& log) {
 using Lines = std::vector<std::string>;
 
 ChannelKind classify(std::string_view name) {
-  return name == "load" ? ChannelKind::Typed
+  return name == "load"  ? ChannelKind::Typed
          : name == "log" ? ChannelKind::Text
                          : ChannelKind::Opaque;
 }

@@ -98,8 +98,7 @@ TEST_CASE("grep_answers_as_if_the_payload_had_been_read_as_lossy_utf8") {
   for (int i = 0; i < 50'000; ++i) {
     const std::string payload = text(12);
     const std::string needle = text(3);
-    const bool expected =
-        to_utf8_lossy(payload).find(to_utf8_lossy(needle)) != std::string::npos;
+    const bool expected = to_utf8_lossy(payload).find(to_utf8_lossy(needle)) != std::string::npos;
     found += expected ? 1 : 0;
     REQUIRE(TextSearch(needle)({{1}, {0}, payload, {}}) == expected);
   }

@@ -58,8 +58,12 @@ struct Notation {
   int point_min;
   int point_max;
 };
-constexpr Notation notation(double) { return {-4, 16}; }
-constexpr Notation notation(float) { return {-5, 13}; }
+constexpr Notation notation(double) {
+  return {-4, 16};
+}
+constexpr Notation notation(float) {
+  return {-5, 13};
+}
 
 template <std::floating_point T>
 void append_shortest(std::string& out, T value) {

@@ -108,8 +108,8 @@ private:
   const MergedLog* log_ = nullptr;
   StoredStream::Iterator at_;
   StoredStream::Iterator end_;
-  FrameView frame_{};           ///< at `at_`
-  std::uint64_t expected_ = 0;  ///< position behind the frame before that one
+  FrameView frame_{};          ///< at `at_`
+  std::uint64_t expected_ = 0; ///< position behind the frame before that one
   Next next_ = Next::end;
 };
 
@@ -122,14 +122,14 @@ inline auto merged_log(const StoredStream& stream) {
 /// `resolve_name` are copied: pass large ones by `std::cref`.
 template <ChannelClassifier Classify, NameResolver Resolve>
 auto merged_log_with_names(const StoredStream& stream, Classify classify, Resolve resolve_name) {
-  return MergedLog(stream, [classify = std::move(classify),
-                            resolve = std::move(resolve_name)](FrameView frame) {
-    const std::optional<std::string_view> name = resolve(frame.channel);
-    if (!name)
-      return LogFrame{frame};
-    frame.name = *name;
-    return LogFrame{frame, classify(*name)};
-  });
+  return MergedLog(
+      stream, [classify = std::move(classify), resolve = std::move(resolve_name)](FrameView frame) {
+        const std::optional<std::string_view> name = resolve(frame.channel);
+        if (!name)
+          return LogFrame{frame};
+        frame.name = *name;
+        return LogFrame{frame, classify(*name)};
+      });
 }
 
 /// The raw timeline, to be walked once more (specification 8.2).
