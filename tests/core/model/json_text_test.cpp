@@ -67,3 +67,25 @@ TEST_CASE("every_double_reads_back_as_itself_and_looks_like_a_floating_number") 
     REQUIRE(text.find_first_of(".e") != std::string::npos);
   }
 }
+
+TEST_CASE("a_character_is_escaped_wherever_it_stands") {
+  const auto quoted = [](std::string_view text) {
+    std::string out;
+    append_json_string(out, text);
+    return out;
+  };
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string one(1, static_cast<char>(byte));
+    const std::string escaped = quoted(one).substr(1, quoted(one).size() - 2);
+    for (std::size_t at = 0; at < 20; ++at) {
+      CAPTURE(byte);
+      CAPTURE(at);
+      const std::string before(at, '~');
+      const std::string after(19 - at, ' ');
+      REQUIRE(quoted(before + one + after) == '"' + before + escaped + after + '"');
+    }
+  }
+  CHECK(quoted("\x7f/") == "\"\x7f/\"");
+  CHECK(quoted("\x1f") == "\"\\u001f\"");
+  CHECK(quoted("\x80") == "\"\xEF\xBF\xBD\"");
+}

@@ -19,7 +19,6 @@ struct Load {
   static constexpr auto CHANNEL = "worker.load";
   std::uint32_t queue = 0;
   double busy = 0;
-  friend bool operator==(const Load&, const Load&) = default;
 };
 DATASTREAM_RECORD(Load, queue, busy)
 

@@ -18,14 +18,10 @@ DatastreamSnapshot catalog() {
            {other, {1}, "other.text", std::nullopt, TextStream{}}}};
 }
 
-ChannelKind by_length(std::string_view name) {
-  return name.size() > 3 ? ChannelKind::Text : ChannelKind::Opaque;
-}
-
 } // namespace
 
 static_assert(ChannelClassifier<ChannelRegistry>);
-static_assert(ChannelClassifier<decltype(&by_length)>);
+static_assert(ChannelClassifier<ChannelKind (*)(std::string_view)>, "a function counts as one");
 static_assert(NameResolver<ChannelNames>);
 
 TEST_CASE("a_registry_calls_unknown_names_opaque") {
