@@ -44,7 +44,9 @@ public:
     constexpr int number_overflow = 406; // the library's id for it
     error_ = {reason.id == number_overflow ? JsonError::Kind::out_of_range
                                            : JsonError::Kind::syntax,
-              reason.what(), position, {}};
+              reason.what(),
+              position,
+              {}};
     return false;
   }
 

@@ -2,9 +2,11 @@
 
 #include <datastream/model/utf8.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <cstring>
 
 namespace datastream {
 namespace {
@@ -19,6 +21,26 @@ void append_digits(std::string& out, T value) {
 bool is_plain(char c) {
   return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x80 &&
          c != '"' && c != '\\';
+}
+
+/// Length of the run at the begin that is written as it is and is ASCII, eight bytes at a time.
+std::size_t plain_prefix(std::string_view text) {
+  constexpr std::uint64_t ones = 0x0101010101010101;
+  std::size_t length = 0;
+  while (text.size() - length >= sizeof(std::uint64_t)) {
+    std::uint64_t chunk;
+    std::memcpy(&chunk, text.data() + length, sizeof chunk);
+    // A byte's highest bit ends up set by a subtraction that goes below zero, or was set before.
+    const std::uint64_t control = chunk - ones * 0x20;
+    const std::uint64_t quote = (chunk ^ ones * '"') - ones;
+    const std::uint64_t backslash = (chunk ^ ones * '\\') - ones;
+    if ((chunk | control | quote | backslash) & ones * 0x80)
+      break;
+    length += sizeof chunk;
+  }
+  while (length < text.size() && is_plain(text[length]))
+    ++length;
+  return length;
 }
 
 void append_escaped(std::string& out, char c) {
@@ -58,8 +80,12 @@ struct Notation {
   int point_min;
   int point_max;
 };
-constexpr Notation notation(double) { return {-4, 16}; }
-constexpr Notation notation(float) { return {-5, 13}; }
+constexpr Notation notation(double) {
+  return {-4, 16};
+}
+constexpr Notation notation(float) {
+  return {-5, 13};
+}
 
 template <std::floating_point T>
 void append_shortest(std::string& out, T value) {
@@ -110,11 +136,7 @@ void append_json_string(std::string& out, std::string_view text) {
   std::size_t begin = 0; // of the run that is written as it is
   std::size_t at = 0;
   const auto flush = [&] { out.append(text.substr(begin, at - begin)); };
-  while (at < text.size()) {
-    if (is_plain(text[at])) {
-      ++at;
-      continue;
-    }
+  while ((at += plain_prefix(text.substr(at))) < text.size()) {
     if (static_cast<unsigned char>(text[at]) < 0x80) {
       flush();
       append_escaped(out, text[at]);

@@ -26,7 +26,7 @@ template <class Owner, class Member>
 struct Field {
   static constexpr bool may_be_absent = is_option<Member>;
   std::string_view name;
-  Member Owner::*member;
+  Member Owner::* member;
   Form form = Form::value;
 };
 
@@ -44,17 +44,18 @@ constexpr auto fields<StreamDescriptor> =
 template <>
 constexpr auto fields<JsonRecord> = std::tuple(Field{"schema", &JsonRecord::schema});
 template <>
-constexpr auto fields<ChannelDescriptor> = std::tuple(
-    Field{"stream", &ChannelDescriptor::stream}, Field{"id", &ChannelDescriptor::id},
-    Field{"name", &ChannelDescriptor::name}, Field{"label", &ChannelDescriptor::label},
-    Field{"content", &ChannelDescriptor::content});
+constexpr auto fields<ChannelDescriptor> =
+    std::tuple(Field{"stream", &ChannelDescriptor::stream}, Field{"id", &ChannelDescriptor::id},
+               Field{"name", &ChannelDescriptor::name}, Field{"label", &ChannelDescriptor::label},
+               Field{"content", &ChannelDescriptor::content});
 template <>
 constexpr auto fields<ChannelRef> =
     std::tuple(Field{"stream", &ChannelRef::stream}, Field{"channel", &ChannelRef::channel});
 template <>
-constexpr auto fields<FrameDelivery> = std::tuple(
-    Field{"channel", &FrameDelivery::channel}, Field{"position", &FrameDelivery::position},
-    Field{"payload", &FrameDelivery::payload, Form::bytes});
+constexpr auto fields<FrameDelivery> =
+    std::tuple(Field{"channel", &FrameDelivery::channel},
+               Field{"position", &FrameDelivery::position},
+               Field{"payload", &FrameDelivery::payload, Form::bytes});
 template <>
 constexpr auto fields<Frame> =
     std::tuple(Field{"channel", &Frame::channel}, Field{"position", &Frame::position},
@@ -379,8 +380,8 @@ private:
     return each_field([&](const auto& field, std::size_t number) -> Result {
       if (seen[number] || field.may_be_absent)
         return {};
-      return std::unexpected(JsonError{
-          JsonError::Kind::missing_field, "is missing", {}, std::string(field.name)});
+      return std::unexpected(
+          JsonError{JsonError::Kind::missing_field, "is missing", {}, std::string(field.name)});
     });
   }
 

@@ -30,9 +30,9 @@ namespace datastream::detail {
 template <class Owner, class Member>
 struct RecordField {
   std::string_view key; ///< `"name":`
-  Member Owner::*member;
+  Member Owner::* member;
 
-  constexpr RecordField(std::string_view json_key, Member Owner::*pointer)
+  constexpr RecordField(std::string_view json_key, Member Owner::* pointer)
       : key(json_key), member(pointer) {}
   constexpr std::string_view name() const { return key.substr(1, key.size() - 3); }
 };
@@ -182,11 +182,10 @@ private:
   static Result assign(const std::optional<From>& value, T& out, JsonValue in,
                        std::string_view reason) {
     if (!value) {
-      const bool only_too_large = (RecordInteger<T> && in.is_integer()) ||
-                                  (std::floating_point<T> && in.is_number());
-      return std::unexpected(error(only_too_large ? JsonError::Kind::out_of_range
-                                                  : JsonError::Kind::wrong_type,
-                                   reason));
+      const bool only_too_large =
+          (RecordInteger<T> && in.is_integer()) || (std::floating_point<T> && in.is_number());
+      return std::unexpected(error(
+          only_too_large ? JsonError::Kind::out_of_range : JsonError::Kind::wrong_type, reason));
     }
     out = *value;
     return {};
@@ -239,11 +238,10 @@ private:
       std::apply(
           [&](const auto&... field) {
             std::size_t number = 0;
-            static_cast<void>((... || (field.name() == member.key
-                                           ? (result = read_field(field, member.value, out,
-                                                                  seen[number]),
-                                              true)
-                                           : (++number, false))));
+            static_cast<void>(
+                (... || (field.name() == member.key
+                             ? (result = read_field(field, member.value, out, seen[number]), true)
+                             : (++number, false))));
           },
           fields);
       if (!result)

@@ -24,8 +24,8 @@ enum class ChannelKind {
 
 /// Anything that can be called with a channel's name: a `ChannelRegistry`, a function, a lambda.
 template <class C>
-concept ChannelClassifier = std::copy_constructible<C> &&
-                            std::is_invocable_r_v<ChannelKind, const C&, std::string_view>;
+concept ChannelClassifier =
+    std::copy_constructible<C> && std::is_invocable_r_v<ChannelKind, const C&, std::string_view>;
 
 /// Channel names that the caller knows. All others are opaque, which is never an error.
 ///

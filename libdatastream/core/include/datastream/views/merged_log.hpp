@@ -116,8 +116,8 @@ private:
   const MergedLog* log_ = nullptr;
   StoredStream::Iterator at_;
   StoredStream::Iterator end_;
-  FrameView frame_{};           ///< at `at_`
-  std::uint64_t expected_ = 0;  ///< position behind the frame before that one
+  FrameView frame_{};          ///< at `at_`
+  std::uint64_t expected_ = 0; ///< position behind the frame before that one
   Next next_ = Next::end;
 };
 
