@@ -158,3 +158,23 @@ TEST_CASE("reincarnations_have_logs_of_their_own") {
   CHECK(lines(merged_log(first)) == Lines{"#0 [1] <3 opaque bytes>"});
   CHECK(lines(merged_log(second)) == Lines{"#1 [1] <7 opaque bytes>"});
 }
+
+TEST_CASE("a_log_from_the_middle_shows_the_rest_of_a_gap_and_nothing_before_the_first_frame") {
+  StoredStream stream{{"n", {1}}};
+  for (const std::uint64_t position : {3, 4, 9, 10})
+    stream.accept(FrameView{{1}, {position}, "x", {}});
+  const auto shape = [&](Position from) {
+    std::string text;
+    for (const LogEntry& entry : merged_log(stream, from))
+      text += to_string(entry) + '\n';
+    return text;
+  };
+  CHECK(shape({0}) == shape({3}));
+  CHECK(shape({1}) == shape({3}));
+  CHECK(shape({5}) ==
+        "#5    --- 4 missing ---\n#9 [1] <1 opaque bytes>\n#10 [1] <1 opaque bytes>\n");
+  CHECK(shape({7}) ==
+        "#7    --- 2 missing ---\n#9 [1] <1 opaque bytes>\n#10 [1] <1 opaque bytes>\n");
+  CHECK(shape({9}) == "#9 [1] <1 opaque bytes>\n#10 [1] <1 opaque bytes>\n");
+  CHECK(shape({11}).empty());
+}

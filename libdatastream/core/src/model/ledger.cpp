@@ -40,8 +40,11 @@ std::optional<std::uint64_t> IngestLedger::leading() const {
 std::optional<std::uint64_t> IngestLedger::trailing() const {
   if (!assigned)
     return std::nullopt;
-  const std::uint64_t next = highest_stored ? highest_stored->value + 1 : from.value_or(Position{}).value;
-  return *assigned > next ? *assigned - next : 0;
+  // A peer that claims fewer positions than have arrived has lost nothing after the last one.
+  if (highest_stored)
+    return *assigned > highest_stored->value ? *assigned - highest_stored->value - 1 : 0;
+  const std::uint64_t begin = from.value_or(Position{}).value;
+  return *assigned > begin ? *assigned - begin : 0;
 }
 
 bool IngestLedger::balanced() const {
@@ -49,7 +52,7 @@ bool IngestLedger::balanced() const {
     return false;
   if (!assigned || !from)
     return true;
-  return *assigned - from->value == stored + missing();
+  return *assigned >= from->value && *assigned - from->value == stored + missing();
 }
 
 } // namespace datastream
