@@ -47,45 +47,75 @@ FrameGroup::FrameGroup(unsigned number, std::size_t room)
       number_(static_cast<std::uint8_t>(number)) {}
 
 void FrameGroup::reserve(std::size_t more) {
-  if (used_ + more <= capacity_)
+  if (size_ + more <= capacity_)
     return;
-  const std::size_t room = room_step(used_ + more);
+  const std::size_t room = room_step(size_ + more);
   auto entries = std::make_unique_for_overwrite<StoredEntry[]>(room);
-  std::copy_n(entries_.get(), used_, entries.get());
+  const StoredEntry* packed = entries_.get();
+  if (room < width)
+    std::copy_n(packed, size_, entries.get());
+  else
+    for (std::uint64_t rest = present_; rest != 0; rest &= rest - 1)
+      entries[static_cast<unsigned>(std::countr_zero(rest))] = *packed++;
   entries_ = std::move(entries);
   capacity_ = static_cast<std::uint8_t>(room);
 }
 
-void FrameGroup::insert(unsigned bit, const StoredEntry& entry) noexcept {
+void FrameGroup::insert(unsigned bit, StoredEntry entry) noexcept {
   assert(!full() && !contains(bit));
-  StoredEntry* const place = entries_.get() + evicted_ + rank(present_, bit);
-  StoredEntry* const end = entries_.get() + used_;
-  std::copy_backward(place, end, end + 1);
+  StoredEntry* place = this->entry(bit);
+  if (!spread())
+    std::copy_backward(place, entries_.get() + size_, entries_.get() + size_ + 1);
   *place = entry;
-  ++used_;
+  ++size_;
   present_ |= std::uint64_t{1} << bit;
 }
 
-AppendedRun FrameGroup::append(std::span<const FrameHeader> headers, const char* data) noexcept {
-  assert(ends_below(bit_of(headers.front().position.value)));
-  // Bytes may alias anything, so the members are kept in locals while entries are written.
-  StoredEntry* out = entries_.get() + used_;
-  const std::size_t most = std::min<std::size_t>(headers.size(), capacity_ - used_);
+StoredRun FrameGroup::insert(std::span<const FrameHeader> headers, const char* data,
+                             std::uint64_t floor) noexcept {
   const std::uint64_t key = group_key(headers.front().position.value);
-  std::uint64_t present = present_;
-  AppendedRun run;
-  for (; run.frames < most; ++run.frames) {
-    const FrameHeader& header = headers[run.frames];
-    const unsigned bit = bit_of(header.position.value);
-    if (group_key(header.position.value) != key || present >> bit != 0)
-      break;
-    *out++ = {data + header.offset, header.length, header.channel.value};
-    present |= std::uint64_t{1} << bit;
-    run.bytes += header.length;
+  const std::uint64_t before = present_;
+  StoredRun run;
+  if (spread()) {
+    // Entries are bytes that might lie anywhere, so what they might overwrite is kept in locals.
+    StoredEntry* const slots = entries_.get();
+    std::uint64_t present = present_;
+    for (const FrameHeader& header : headers) {
+      const std::uint64_t position = header.position.value;
+      const std::uint64_t mask = std::uint64_t{1} << bit_of(position);
+      if (group_key(position) != key || (present & mask) != 0 || position < floor)
+        break;
+      slots[bit_of(position)] = {data + header.offset, header.length, header.channel.value};
+      present |= mask;
+      run.bytes += header.length;
+      ++run.frames;
+    }
+    present_ = present;
+    size_ = static_cast<std::uint8_t>(size_ + run.frames);
+  } else {
+    for (const FrameHeader& header : headers) {
+      const std::uint64_t position = header.position.value;
+      if (group_key(position) != key || contains(bit_of(position)) || position < floor || full())
+        break;
+      insert(bit_of(position), {data + header.offset, header.length, header.channel.value});
+      run.bytes += header.length;
+      ++run.frames;
+    }
   }
-  present_ = present;
-  used_ = static_cast<std::uint8_t>(used_ + run.frames);
+  if (run.frames != 0) {
+    const std::uint64_t added = present_ ^ before;
+    const std::uint64_t base = key << group_bits;
+    run.lowest = {base + static_cast<unsigned>(std::countr_zero(added))};
+    run.highest = {base + static_cast<unsigned>(std::bit_width(added) - 1)};
+  }
   return run;
+}
+
+void FrameGroup::remove_lowest() noexcept {
+  if (!spread())
+    std::copy(entries_.get() + 1, entries_.get() + size_, entries_.get());
+  present_ &= present_ - 1;
+  --size_;
 }
 
 std::optional<std::uint64_t> FrameIndex::first() const noexcept {
@@ -111,12 +141,12 @@ const StoredEntry* FrameIndex::find(std::uint64_t position) const noexcept {
   if (chunk == chunks_.end())
     return nullptr;
   const FrameGroup* group = chunk->second.find(group_number(position));
-  return group && group->contains(bit_of(position)) ? &group->at(bit_of(position)) : nullptr;
+  return group && group->contains(bit_of(position)) ? group->entry(bit_of(position)) : nullptr;
 }
 
 StoredEntry* FrameIndex::find(std::uint64_t position) noexcept {
   FrameGroup* group = find_group(position);
-  return group && group->contains(bit_of(position)) ? &group->at(bit_of(position)) : nullptr;
+  return group && group->contains(bit_of(position)) ? group->entry(bit_of(position)) : nullptr;
 }
 
 FrameGroup* FrameIndex::find_group(std::uint64_t position) noexcept {
@@ -177,7 +207,7 @@ void FrameIndex::make_room(FrameGroup& group, std::size_t more) {
   memory_bytes_ += entries_bytes(group) - before;
 }
 
-void FrameIndex::insert(std::uint64_t position, const StoredEntry& entry) {
+void FrameIndex::insert(std::uint64_t position, StoredEntry entry) {
   FrameGroup* group = find_group(position);
   if (!group)
     group = &create_group(position, 1);
@@ -186,27 +216,31 @@ void FrameIndex::insert(std::uint64_t position, const StoredEntry& entry) {
   group->insert(bit_of(position), entry);
 }
 
-AppendedRun FrameIndex::append_run(std::span<const FrameHeader> headers, const char* data) {
+StoredRun FrameIndex::insert_run(std::span<const FrameHeader> headers, const char* data,
+                                 std::uint64_t floor) {
   const std::uint64_t position = headers.front().position.value;
   const unsigned bit = bit_of(position);
   FrameGroup* group = find_group(position);
-  if (group && !group->ends_below(bit))
+  if (group && group->contains(bit))
     return {};
-  // The run is as long as the group has room if it has no holes, which its end tells.
-  std::size_t expected = std::min<std::size_t>(headers.size(), FrameGroup::width - bit);
-  if (headers[expected - 1].position.value != position + (expected - 1))
-    expected = 1;
-  if (!group)
-    group = &create_group(position, expected);
-  else
-    make_room(*group, expected);
-  return group->append(headers, data);
+  if (!group || group->full()) {
+    // A run without holes fills the rest of the group, which the header at its end tells.
+    std::size_t expected = std::min<std::size_t>(headers.size(), FrameGroup::width - bit);
+    if (headers[expected - 1].position.value != position + (expected - 1))
+      expected = 1;
+    if (!group)
+      group = &create_group(position, expected);
+    else
+      make_room(*group, expected);
+  }
+  return group->insert(headers, data, floor);
 }
 
 FrameIndex::Removed FrameIndex::evict_lowest() noexcept {
   FrameGroup& group = chunks_.begin()->second.groups.front();
-  const Removed removed{*first(), *group.entries()};
-  group.evict_lowest();
+  const std::uint64_t position = *first();
+  const Removed removed{position, *group.entry(bit_of(position))};
+  group.remove_lowest();
   if (group.present() == 0)
     remove_first_group();
   return removed;

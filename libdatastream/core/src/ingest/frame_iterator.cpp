@@ -43,10 +43,10 @@ FrameIterator FrameIterator::lower_bound(const ChunkMap& chunks, std::uint64_t p
 
 void FrameIterator::enter(const FrameGroup* group) noexcept {
   group_ = group;
-  entry_ = group->entries();
   base_ = chunk_->first << FrameChunk::position_bits |
           std::uint64_t{group->number()} * FrameGroup::width;
   rest_ = group->present();
+  entry_ = group->entry(static_cast<unsigned>(std::countr_zero(rest_)));
 }
 
 void FrameIterator::next_group() noexcept {
@@ -66,8 +66,8 @@ void FrameIterator::previous_group() noexcept {
     --chunk_;
     enter(&chunk_->second.groups.back());
   }
-  entry_ += std::popcount(rest_) - 1;
   rest_ = std::bit_floor(rest_);
+  entry_ = group_->entry(static_cast<unsigned>(std::countr_zero(rest_)));
 }
 
 } // namespace datastream::detail

@@ -32,11 +32,11 @@ private:
       : Block(reinterpret_cast<char*>(this + 1), block_bytes_max - sizeof(HugeBlock), &put_back) {}
   static void put_back(Block* block) noexcept;
 
-  /// Memory that the process has touched already is worth keeping: 32 MiB at most.
-  static constinit std::array<std::atomic<HugeBlock*>, 16> spare_;
+  /// Memory that the process has touched already is worth keeping: 64 MiB at most.
+  static constinit std::array<std::atomic<HugeBlock*>, 32> spare_;
 };
 
-constinit std::array<std::atomic<HugeBlock*>, 16> HugeBlock::spare_{};
+constinit std::array<std::atomic<HugeBlock*>, 32> HugeBlock::spare_{};
 
 BlockPtr HugeBlock::take() {
   for (auto& slot : spare_) {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
+#include <span>
+#include <string_view>
 #include <utility>
 
 namespace datastream {
@@ -19,43 +22,45 @@ std::size_t StoredStream::memory_bytes() const noexcept {
   return sizeof(*this) + index_.memory_bytes() + memory_.memory_bytes();
 }
 
-std::optional<StoredStream::Accepted> StoredStream::refuse(const FrameView& frame) noexcept {
-  if (is_evicted(frame.position)) {
-    ++arrived_;
-    ++late_;
+inline StoredStream::Accepted StoredStream::judge(const FrameView& frame) noexcept {
+  if (is_evicted(frame.position))
     return Accepted::late_for_evicted;
-  }
-  if (!highest_stored_ || frame.position > *highest_stored_)
-    return std::nullopt;
-  const detail::StoredEntry* stored = index_.find(frame.position.value);
+  if (stored_ == 0 || frame.position > highest_stored_)
+    return Accepted::stored;
+  const detail::StoredEntry* const stored = index_.find(frame.position.value);
   if (!stored)
-    return std::nullopt;
-  ++arrived_;
-  if (stored->channel == frame.channel.value &&
-      std::string_view(stored->data, stored->length) == frame.payload) {
-    ++duplicates_;
-    return Accepted::duplicate;
-  }
-  ++conflicts_;
-  return Accepted::conflict;
+    return Accepted::stored;
+  const bool same = stored->channel == frame.channel.value &&
+                    std::string_view(stored->data, stored->length) == frame.payload;
+  return same ? Accepted::duplicate : Accepted::conflict;
 }
 
-void StoredStream::note_stored(Position lowest, Position highest, std::size_t frames,
-                               std::size_t bytes) noexcept {
+void StoredStream::note_refused(Accepted why) noexcept {
+  ++arrived_;
+  if (why == Accepted::duplicate)
+    ++duplicates_;
+  else if (why == Accepted::conflict)
+    ++conflicts_;
+  else
+    ++late_;
+}
+
+inline void StoredStream::note_stored(std::size_t frames, std::size_t bytes, Position lowest,
+                                      Position highest) noexcept {
+  lowest_stored_ = stored_ == 0 ? lowest : std::min(lowest_stored_, lowest);
+  highest_stored_ = stored_ == 0 ? highest : std::max(highest_stored_, highest);
   arrived_ += frames;
   stored_ += frames;
   size_ += frames;
   payload_bytes_ += bytes;
-  if (!lowest_stored_ || lowest < *lowest_stored_)
-    lowest_stored_ = lowest;
-  if (!highest_stored_ || highest > *highest_stored_)
-    highest_stored_ = highest;
 }
 
 StoredStream::Accepted StoredStream::accept_copy(const FrameView& frame) {
   assert(frame.payload.size() <= std::numeric_limits<std::uint32_t>::max());
-  if (const auto refused = refuse(frame))
-    return *refused;
+  if (const Accepted accepted = judge(frame); accepted != Accepted::stored) {
+    note_refused(accepted);
+    return accepted;
+  }
   const std::size_t bytes = frame.payload.size();
   const char* const copy = memory_.copy(frame.payload);
   try {
@@ -65,7 +70,7 @@ StoredStream::Accepted StoredStream::accept_copy(const FrameView& frame) {
     memory_.release(copy, bytes);
     throw;
   }
-  note_stored(frame.position, frame.position, 1, bytes);
+  note_stored(1, bytes, frame.position, frame.position);
   return Accepted::stored;
 }
 
@@ -99,30 +104,26 @@ std::size_t StoredStream::accept(const FrameBatch& batch) {
 void StoredStream::accept_by_reference(const FrameBatch& batch, detail::PayloadMemory::Pin& pin) {
   const std::span<const FrameHeader> headers = batch.headers();
   const char* const data = batch.block()->data();
+  const std::uint64_t floor = evicted_frames_ == 0 ? 0 : evicted_last_.value + 1;
   for (std::size_t i = 0; i < headers.size();) {
-    const FrameHeader& header = headers[i];
-    const auto run = is_evicted(header.position) ? detail::AppendedRun{}
-                                                 : index_.append_run(headers.subspan(i), data);
+    detail::StoredRun run;
+    if (!is_evicted(headers[i].position))
+      run = index_.insert_run(headers.subspan(i), data, floor);
     if (run.frames != 0) {
       pin.bytes += run.bytes;
-      note_stored(header.position, headers[i + run.frames - 1].position, run.frames, run.bytes);
+      note_stored(run.frames, run.bytes, run.lowest, run.highest);
       i += run.frames;
-      continue;
+    } else {
+      note_refused(judge(batch[i]));
+      ++i;
     }
-    if (!refuse(batch[i])) {
-      index_.insert(header.position.value,
-                    {data + header.offset, header.length, header.channel.value});
-      pin.bytes += header.length;
-      note_stored(header.position, header.position, 1, header.length);
-    }
-    ++i;
   }
 }
 
 void StoredStream::copy_out(const FrameBatch& batch, detail::PayloadMemory::Pin& pin) {
   for (const FrameView& frame : batch) {
     detail::StoredEntry* entry = index_.find(frame.position.value);
-    if (!entry || entry->data != frame.payload.data())
+    if (!entry || entry->data != frame.payload.data() || entry->length != frame.payload.size())
       continue;
     entry->data = memory_.copy({entry->data, entry->length});
     pin.bytes -= entry->length;
@@ -137,7 +138,7 @@ void StoredStream::evict() noexcept {
     payload_bytes_ -= entry.length;
     ++evicted_frames_;
     evicted_bytes_ += entry.length;
-    evicted_last_ = position;
+    evicted_last_ = {position};
   }
 }
 
@@ -171,10 +172,10 @@ StoredStream::Gaps StoredStream::gaps() const noexcept {
 }
 
 std::optional<EvictedRange> StoredStream::evicted() const noexcept {
-  if (!evicted_last_)
+  if (evicted_frames_ == 0)
     return std::nullopt;
-  const bool all = *evicted_last_ == std::numeric_limits<std::uint64_t>::max();
-  return EvictedRange{Position{*evicted_last_ + (all ? 0 : 1)}, evicted_frames_, evicted_bytes_};
+  const bool all = evicted_last_.value == std::numeric_limits<std::uint64_t>::max();
+  return EvictedRange{{evicted_last_.value + (all ? 0 : 1)}, evicted_frames_, evicted_bytes_};
 }
 
 void StoredStream::expect_from(Position first) noexcept {
@@ -190,11 +191,15 @@ IngestLedger StoredStream::ledger() const {
   ledger.conflicts = conflicts_;
   ledger.late_for_evicted = late_;
   ledger.evicted = evicted_frames_;
-  // A frame below the first one offered was offered all the same.
-  ledger.from = from_ && lowest_stored_ ? std::min(*from_, *lowest_stored_) : from_;
+  ledger.from = from_;
   ledger.assigned = assigned_;
-  ledger.lowest_stored = lowest_stored_;
-  ledger.highest_stored = highest_stored_;
+  if (stored_ != 0) {
+    ledger.lowest_stored = lowest_stored_;
+    ledger.highest_stored = highest_stored_;
+    // A frame below the first one that was offered was offered all the same.
+    if (from_)
+      ledger.from = std::min(*from_, lowest_stored_);
+  }
   return ledger;
 }
 

@@ -78,12 +78,12 @@ public:
     late_for_evicted, ///< its position lies below what retention has evicted
   };
 
-  /// Takes one frame and copies its payload.
+  /// Takes one frame and copies its payload, which must be smaller than 4 GiB.
   Accepted accept(const FrameView& frame);
 
-  /// Takes a batch of this stream; returns how many frames were new. Keeps the batch's block and
-  /// copies nothing if the new frames use at least half of that block; otherwise copies. Bounds of
-  /// retention apply after the whole batch.
+  /// Takes a batch, which must be of this stream; returns how many frames were new. Keeps the
+  /// batch's block and copies nothing if the new frames use at least half of that block; otherwise
+  /// copies. Bounds of retention apply after the whole batch.
   std::size_t accept(const FrameBatch& batch);
 
   /// The frame at a position, if it is stored.
@@ -120,12 +120,13 @@ private:
   void accept_by_reference(const FrameBatch& batch, detail::PayloadMemory::Pin& pin);
   void copy_out(const FrameBatch& batch, detail::PayloadMemory::Pin& pin);
   bool is_evicted(Position position) const noexcept {
-    return evicted_last_ && position.value <= *evicted_last_;
+    return evicted_frames_ != 0 && position <= evicted_last_;
   }
-  /// Why this frame is not stored, counted; nothing when its position is free.
-  std::optional<Accepted> refuse(const FrameView& frame) noexcept;
-  void note_stored(Position lowest, Position highest, std::size_t frames,
-                   std::size_t bytes) noexcept;
+  /// What becomes of a frame, by its position and what is stored there.
+  Accepted judge(const FrameView& frame) noexcept;
+  void note_refused(Accepted why) noexcept;
+  void note_stored(std::size_t frames, std::size_t bytes, Position lowest,
+                   Position highest) noexcept;
   void evict() noexcept;
 
   StreamId id_;
@@ -142,9 +143,9 @@ private:
   std::uint64_t late_ = 0;
   std::uint64_t evicted_frames_ = 0;
   std::uint64_t evicted_bytes_ = 0;
-  std::optional<std::uint64_t> evicted_last_; ///< everything up to here is gone
-  std::optional<Position> lowest_stored_;     ///< ever
-  std::optional<Position> highest_stored_;    ///< ever
+  Position evicted_last_;   ///< everything up to here is gone, once frames were evicted
+  Position lowest_stored_;  ///< ever, once frames were stored
+  Position highest_stored_; ///< the same
   std::optional<Position> from_;
   std::optional<std::uint64_t> assigned_;
 };

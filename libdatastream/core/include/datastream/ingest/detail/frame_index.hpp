@@ -2,10 +2,11 @@
 /// The index of one stored stream: which positions are stored, and where their payloads lie.
 ///
 /// A radix tree of two levels over positions. A map leads from a position's upper 52 bits to a
-/// chunk of 4,096 positions; a chunk holds those of its 64 groups that exist, a group those of its
-/// 64 entries that exist, both packed and found through a bitmap. Frames that come in order are
-/// appended to the group that was used last; one that comes alone costs some 150 bytes. An entry
-/// holds no position: its place in the bitmap is its position.
+/// chunk of 4,096 positions, which holds those of its 64 groups that exist, packed and found
+/// through a bitmap. A group has a bitmap of its 64 positions and their entries: packed while they
+/// are few, a slot for each position once they are many. So what comes in order, or nearly, is
+/// written to its slot in the group that was used last, and a frame that comes alone costs some 150
+/// bytes. An entry holds no position: its bit in the bitmap is its position.
 
 #include <datastream/model/frame_batch.hpp>
 
@@ -27,10 +28,12 @@ struct StoredEntry {
   std::uint32_t channel;
 };
 
-/// How many headers of a batch were taken at once, and the bytes of their payloads.
-struct AppendedRun {
+/// Headers of a batch that were stored together, and the bytes of their payloads.
+struct StoredRun {
   std::size_t frames = 0;
   std::size_t bytes = 0;
+  Position lowest; ///< of those frames
+  Position highest;
 };
 
 /// Number of bits set in `bits` below bit `n`.
@@ -41,7 +44,7 @@ inline unsigned rank(std::uint64_t bits, unsigned n) noexcept {
   return set == below ? n : static_cast<unsigned>(std::popcount(set));
 }
 
-/// Up to 64 frames at the positions `64 * k` to `64 * k + 63`.
+/// The stored ones of the positions `64 * k` to `64 * k + 63`.
 class FrameGroup {
 public:
   static constexpr unsigned width = 64;
@@ -53,36 +56,36 @@ public:
   unsigned number() const noexcept { return number_; }
   /// Bit n is set when the group's nth position is stored. Never 0 in a group of an index.
   std::uint64_t present() const noexcept { return present_; }
-  /// The entries of the present positions, ascending.
-  const StoredEntry* entries() const noexcept { return entries_.get() + evicted_; }
-  std::size_t capacity() const noexcept { return capacity_; }
-
-  bool full() const noexcept { return used_ == capacity_; }
   bool contains(unsigned bit) const noexcept { return (present_ >> bit & 1U) != 0; }
-  /// Whether everything present lies below `bit`.
-  bool ends_below(unsigned bit) const noexcept { return present_ >> bit == 0; }
-  const StoredEntry& at(unsigned bit) const noexcept { return entries()[rank(present_, bit)]; }
-  StoredEntry& at(unsigned bit) noexcept { return entries_[evicted_ + rank(present_, bit)]; }
 
+  /// Whether every position has a slot of its own; else the entries are packed, ascending.
+  bool spread() const noexcept { return capacity_ == width; }
+  /// The entry of a position that is present.
+  const StoredEntry* entry(unsigned bit) const noexcept {
+    return entries_.get() + (spread() ? bit : rank(present_, bit));
+  }
+  StoredEntry* entry(unsigned bit) noexcept {
+    return entries_.get() + (spread() ? bit : rank(present_, bit));
+  }
+
+  std::size_t capacity() const noexcept { return capacity_; }
+  bool full() const noexcept { return size_ == capacity_; }
   /// Makes room for so many more frames.
   void reserve(std::size_t more);
-  /// The group must not be full; `bit` must not be present, nor lie below one that was evicted.
-  void insert(unsigned bit, const StoredEntry& entry) noexcept;
-  /// Appends leading headers while they ascend within the group and there is room. The first must
-  /// lie beyond what is present.
-  AppendedRun append(std::span<const FrameHeader> headers, const char* data) noexcept;
-  /// Forgets the lowest position. Its room is freed with the group.
-  void evict_lowest() noexcept {
-    present_ &= present_ - 1;
-    ++evicted_;
-  }
+
+  /// `bit` must not be present, and the group not be full.
+  void insert(unsigned bit, StoredEntry entry) noexcept;
+  /// Inserts leading headers as long as they belong to this group, are not present, not below
+  /// `floor`, and there is room. The first must belong to it.
+  StoredRun insert(std::span<const FrameHeader> headers, const char* data,
+                   std::uint64_t floor) noexcept;
+  void remove_lowest() noexcept;
 
 private:
   std::uint64_t present_ = 0;
   std::unique_ptr<StoredEntry[]> entries_;
-  std::uint8_t used_ = 0; ///< entries, evicted ones included
+  std::uint8_t size_ = 0;
   std::uint8_t capacity_;
-  std::uint8_t evicted_ = 0;
   std::uint8_t number_;
 };
 
@@ -114,11 +117,11 @@ public:
   StoredEntry* find(std::uint64_t position) noexcept;
 
   /// Stores an entry at a position that is not stored.
-  void insert(std::uint64_t position, const StoredEntry& entry);
+  void insert(std::uint64_t position, StoredEntry entry);
 
-  /// Stores those leading headers that ascend within one group, beyond what that group holds; none
-  /// when the first does not. Offsets count from `data`.
-  AppendedRun append_run(std::span<const FrameHeader> headers, const char* data);
+  /// Stores leading headers as long as they belong to one group, are not stored and not below
+  /// `floor`: at least one, unless the first is stored already. Offsets count from `data`.
+  StoredRun insert_run(std::span<const FrameHeader> headers, const char* data, std::uint64_t floor);
 
   /// A position that is no longer stored.
   struct Removed {

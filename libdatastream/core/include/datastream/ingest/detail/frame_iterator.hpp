@@ -34,10 +34,12 @@ public:
   }
 
   FrameIterator& operator++() noexcept {
-    ++entry_;
+    const int bit = std::countr_zero(rest_);
     rest_ &= rest_ - 1;
     if (rest_ == 0)
       next_group();
+    else
+      entry_ += group_->spread() ? std::countr_zero(rest_) - bit : 1;
     return *this;
   }
   FrameIterator operator++(int) noexcept {
@@ -51,8 +53,9 @@ public:
     if (before == 0) {
       previous_group();
     } else {
-      --entry_;
-      rest_ |= std::bit_floor(before);
+      const int bit = std::bit_width(before) - 1;
+      entry_ -= group_->spread() ? std::countr_zero(rest_) - bit : 1;
+      rest_ |= std::uint64_t{1} << bit;
     }
     return *this;
   }
