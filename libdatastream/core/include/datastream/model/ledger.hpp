@@ -52,6 +52,7 @@ struct FanoutLedger {
   std::vector<SubscriberLedger> subscribers; ///< in the order of their ids
   SubscriberCounts departed;                 ///< sum over those that left
   std::uint64_t stray_acknowledgements = 0;  ///< ignored acknowledgements
+  std::uint64_t frames_after_end = 0;        ///< refused: their stream had ended
 
   bool balanced() const;
   friend bool operator==(const FanoutLedger&, const FanoutLedger&) = default;

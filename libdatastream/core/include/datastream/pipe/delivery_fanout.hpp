@@ -1,0 +1,106 @@
+#pragma once
+/// Drain once, publish to every subscriber (specification 6.2).
+
+#include <datastream/model/frame_batch.hpp>
+#include <datastream/model/ledger.hpp>
+#include <datastream/model/subscription_request.hpp>
+#include <datastream/pipe/catalog.hpp>
+#include <datastream/pipe/event_batch.hpp>
+#include <datastream/pipe/subscription.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace datastream {
+
+/// What one tick or publication did, in frames. `delivered + dropped_for_subscribers =
+/// drained * subscribers`, always; declarations and ends are in none of them.
+struct EndpointTick {
+  std::size_t drained = 0;
+  std::size_t delivered = 0; ///< accepted by subscribers' queues
+  std::size_t dropped_for_subscribers = 0;
+  std::size_t subscribers = 0;
+
+  EndpointTick& operator+=(const EndpointTick& other) {
+    drained += other.drained;
+    delivered += other.delivered;
+    dropped_for_subscribers += other.dropped_for_subscribers;
+    subscribers = other.subscribers;
+    return *this;
+  }
+  friend bool operator==(const EndpointTick&, const EndpointTick&) = default;
+};
+
+/// Where deliveries go that are pushed instead of pulled.
+class SubscriberSink {
+public:
+  virtual ~SubscriberSink() = default;
+  /// Passes a delivery on. Called with locks of the fanout held, one call at a time: must not
+  /// block, must not throw, must not call the fanout.
+  virtual void deliver(EventBatch batch) noexcept = 0;
+};
+
+/// Offers every event to every subscriber, bounds what waits for each, and counts.
+///
+/// It broadcasts: a request shapes a subscriber's snapshot only. What fits of a batch is delivered
+/// as a slice; the rest is dropped for that subscriber alone and counted. What a subscriber has not
+/// been told of the catalog it is told with, and before, the next thing that it receives; that
+/// takes no room in its queue, so declarations are never lost or repeated.
+///
+/// Pulled subscriptions (`subscribe`) count a frame as acknowledged when it is taken; pushed ones
+/// (`attach`) when `acknowledge` names its delivery or a later one.
+///
+/// Thread safety: every function may be called from any thread. Concurrent publications are
+/// serialised. Lock order: fanout, then subscriber, then catalog.
+class DeliveryFanout {
+public:
+  explicit DeliveryFanout(std::shared_ptr<Catalog> catalog = std::make_shared<Catalog>());
+  /// Closes it.
+  ~DeliveryFanout();
+  DeliveryFanout(const DeliveryFanout&) = delete;
+  DeliveryFanout& operator=(const DeliveryFanout&) = delete;
+
+  const std::shared_ptr<Catalog>& catalog() const noexcept;
+
+  DatastreamSubscription subscribe(std::string name,
+                                   SubscriptionRequest request = SubscriptionRequest::all(),
+                                   SubscriberCapacity capacity = {});
+
+  /// Subscribes a sink. Nothing is delivered to it before this returns; an ended stream's end
+  /// follows at the next `refresh` or publication.
+  SubscriptionStart attach(std::string name, SubscriptionRequest request,
+                           SubscriberCapacity capacity, std::unique_ptr<SubscriberSink> sink);
+  /// Everything up to delivery `sequence` has been received. Cumulative and idempotent; one from
+  /// a stranger, backwards, or beyond what was sent is ignored and counted. Returns whether it
+  /// was taken.
+  bool acknowledge(SubscriptionId id, std::uint64_t sequence);
+  /// Removes a subscriber; what it had not acknowledged is abandoned. Returns whether it was there.
+  bool unsubscribe(SubscriptionId id);
+
+  /// Offers a batch, whose stream is declared on the way if need be. Frames of a stream that has
+  /// ended are refused and counted (`FanoutLedger::frames_after_end`).
+  EndpointTick publish(const FrameBatch& batch);
+  EndpointTick publish(std::span<const FrameBatch> batches);
+  /// Publishes the end of a stream, once. `assigned`: its final number of positions.
+  void end_stream(const StreamId& stream, std::uint64_t assigned);
+  /// Sends pushed subscribers what they lack of the catalog, and wakes pulling ones.
+  void refresh();
+  /// Says which position of a stream comes next, where frames bypass this fanout.
+  void expect_next(const StreamId& stream, Position next);
+
+  /// No more events: what is queued can be taken, then subscriptions are disconnected.
+  void close();
+
+  std::size_t subscriber_count() const;
+  FanoutLedger ledger() const;
+
+private:
+  struct State;
+  friend class DatastreamSubscription;
+  std::shared_ptr<State> state_;
+};
+
+} // namespace datastream

@@ -1,0 +1,96 @@
+#pragma once
+/// The owner of a stream (specification 4.1).
+
+#include <datastream/model/descriptor.hpp>
+#include <datastream/model/ledger.hpp>
+#include <datastream/pipe/delivery_fanout.hpp>
+#include <datastream/pipe/mux.hpp>
+#include <datastream/pipe/producer.hpp>
+#include <datastream/pipe/subscription.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace datastream {
+
+struct PipeOptions {
+  MuxOptions mux;
+  /// Time between health records that `tick` submits by itself; zero: only on request.
+  std::chrono::milliseconds health_interval{0};
+};
+
+/// One stream's mux, catalog and fanout. It has no thread and no clock of its own: somebody calls
+/// `tick`. On CAF that is `EndpointActor` (`datastream/actors.hpp`); elsewhere, a loop of yours.
+///
+/// Thread safety: every function may be called from any thread. Ticks, direct drains, subscribing
+/// and ledgers exclude one another; producers wait for none of them.
+/// Lock order: tick, then fanout, then subscriber, then catalog.
+class DatastreamEndpoint {
+public:
+  explicit DatastreamEndpoint(StreamDescriptor stream, PipeOptions options = {});
+  explicit DatastreamEndpoint(StreamId stream, PipeOptions options = {});
+  /// Refuses later submissions, and disconnects subscriptions once they are empty. Does not drain:
+  /// `end_stream` does.
+  ~DatastreamEndpoint();
+  DatastreamEndpoint(const DatastreamEndpoint&) = delete;
+  DatastreamEndpoint& operator=(const DatastreamEndpoint&) = delete;
+
+  const StreamId& stream_id() const noexcept;
+  DatastreamProducer producer() const;
+  const std::shared_ptr<Catalog>& catalog() const noexcept;
+
+  /// As on `DatastreamProducer`.
+  ChannelId register_channel(std::string name, ChannelContent content);
+  std::expected<ChannelId, CatalogError> try_register_channel(std::string name,
+                                                              ChannelContent content);
+  template <class R>
+  ChannelId register_record() {
+    return producer().template register_record<R>();
+  }
+
+  /// Subscribes to everything that is drained from now on.
+  DatastreamSubscription subscribe(std::string name,
+                                   SubscriptionRequest request = SubscriptionRequest::all(),
+                                   SubscriberCapacity capacity = {});
+  /// The same for a sink; see `DeliveryFanout::attach`.
+  SubscriptionStart attach(std::string name, SubscriptionRequest request,
+                           SubscriberCapacity capacity, std::unique_ptr<SubscriberSink> sink);
+  bool acknowledge(SubscriptionId id, std::uint64_t sequence);
+  bool unsubscribe(SubscriptionId id);
+
+  /// Drains what is queued, once, and offers it to every subscriber; without subscribers it is
+  /// bitbucketed. Subscribers are told what they lack of the catalog, also when nothing is queued.
+  EndpointTick tick();
+  /// Drains what is queued past the fanout, appending it to `batches`. Returns the frames.
+  std::size_t drain_directly(std::vector<FrameBatch>& batches);
+
+  /// Submits a health record of this moment on `datastream.health`. False: refused and counted.
+  bool submit_health();
+
+  /// Ends the stream: refuses submissions and registrations from now on, waits for submissions
+  /// that are under way, drains and publishes what was accepted, then publishes `StreamEnded`,
+  /// once, also to later subscribers. Idempotent. Subscriptions are disconnected once empty.
+  void end_stream();
+  bool ended() const noexcept;
+
+  /// The whole ledger, in one cut.
+  PipeLedger ledger() const;
+
+  /// See `Mux::set_waker`. A new channel wakes too.
+  void set_waker(std::function<void()> waker);
+  /// See `Mux::try_idle`.
+  bool try_idle() noexcept;
+
+private:
+  EndpointTick drain_and_publish();
+
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+} // namespace datastream

@@ -1,0 +1,84 @@
+#pragma once
+/// The single position authority of a stream (specification 4.4, 4.5).
+
+#include <datastream/defaults.hpp>
+#include <datastream/model/frame_batch.hpp>
+#include <datastream/model/ledger.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace datastream {
+
+struct MuxOptions {
+  std::size_t frames = defaults::mux_frames; ///< clamped to 1 ... `defaults::mux_frames_max`
+  /// Payload bytes, each payload rounded up to a multiple of 8 and to at least 8.
+  std::size_t bytes = defaults::mux_bytes;
+};
+
+/// Queues what producers submit, and numbers it while it is drained.
+///
+/// Submitting never blocks, takes no lock, allocates nothing in the steady state and copies the
+/// payload once. What does not fit is refused before it has a position, and counted by reason. If
+/// one submission returned before another began, its position is the lower one, whichever
+/// threads they came from. Channel ids are not checked (invariant 12).
+///
+/// Thread safety: every function may be called from any thread. Drains exclude one another.
+class Mux {
+public:
+  explicit Mux(StreamId stream, MuxOptions options = {});
+  ~Mux();
+  Mux(const Mux&) = delete;
+  Mux& operator=(const Mux&) = delete;
+
+  const StreamId& stream_id() const noexcept;
+
+  /// Queues a copy of `payload`. False: refused and counted.
+  bool submit(ChannelId channel, std::string_view payload) noexcept;
+  /// Queues `payload`, without a copy when it is large. False: refused and counted; the string is
+  /// gone either way.
+  bool submit_owned(ChannelId channel, std::string payload) noexcept;
+  /// Queues a prefix of `payloads`, in order and with one claim for many of them. Returns its
+  /// length; the payloads after it are refused and counted.
+  std::size_t submit_many(ChannelId channel, std::span<const std::string_view> payloads) noexcept;
+
+  struct Drained {
+    std::size_t frames = 0;
+    /// A submission was under way and kept later ones back: drain again soon.
+    bool stalled = false;
+  };
+  /// Takes what was queued when it began, assigns the next positions, and appends the frames to
+  /// `batches` in that order. Throws `std::bad_alloc`; what was not appended stays queued.
+  Drained drain(std::vector<FrameBatch>& batches);
+
+  /// Called once by the next submission after `try_idle` returned true, on the submitting thread;
+  /// must be quick, must not throw and must not call `set_waker`. Replacing it waits for a call
+  /// that is under way.
+  void set_waker(std::function<void()> waker);
+  /// True: nothing is queued, and the waker will be called. False: drain again. From the drainer.
+  bool try_idle() noexcept;
+  /// Calls the waker if the mux is idle.
+  void wake() noexcept;
+
+  /// Refuses every later submission with `stream_ended`. Idempotent.
+  void close() noexcept;
+  bool closed() const noexcept;
+
+  /// Frames accepted and not yet drained.
+  std::size_t queued() const noexcept;
+  /// Positions given out so far.
+  std::uint64_t assigned() const noexcept;
+  RefusedCounts refused() const noexcept;
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+} // namespace datastream

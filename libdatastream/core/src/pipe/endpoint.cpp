@@ -1,0 +1,196 @@
+#include <datastream/pipe/endpoint.hpp>
+
+#include "pipe_state.hpp"
+
+#include <datastream/model/health.hpp>
+
+#include <mutex>
+#include <thread>
+
+namespace datastream {
+
+struct DatastreamEndpoint::State {
+  State(StreamDescriptor stream, PipeOptions pipe_options)
+      : pipe(std::make_shared<PipeState>(std::move(stream), pipe_options.mux)),
+        health_interval(pipe_options.health_interval),
+        health_due(std::chrono::steady_clock::now() + health_interval) {}
+
+  const std::shared_ptr<PipeState> pipe;
+  const std::chrono::milliseconds health_interval;
+
+  mutable std::mutex tick_mutex; // guards all below
+  std::chrono::steady_clock::time_point health_due;
+  std::vector<FrameBatch> batches; // kept between ticks for its memory
+  std::size_t refreshed_version = 0;
+  std::uint64_t published = 0;
+  std::uint64_t bitbucketed = 0;
+  std::uint64_t drained_directly = 0;
+  std::atomic<bool> ended{false};
+};
+
+DatastreamEndpoint::DatastreamEndpoint(StreamDescriptor stream, PipeOptions options)
+    : state_(std::make_unique<State>(std::move(stream), options)) {}
+
+DatastreamEndpoint::DatastreamEndpoint(StreamId stream, PipeOptions options)
+    : DatastreamEndpoint(
+          StreamDescriptor{std::move(stream), std::nullopt, StreamOrigin::RemoteNode}, options) {}
+
+DatastreamEndpoint::~DatastreamEndpoint() {
+  state_->pipe->mux.set_waker(nullptr);
+  state_->pipe->mux.close();
+  state_->pipe->catalog->close_stream(stream_id());
+  state_->pipe->fanout.close();
+}
+
+const StreamId& DatastreamEndpoint::stream_id() const noexcept {
+  return state_->pipe->mux.stream_id();
+}
+
+DatastreamProducer DatastreamEndpoint::producer() const {
+  return DatastreamProducer(state_->pipe);
+}
+
+const std::shared_ptr<Catalog>& DatastreamEndpoint::catalog() const noexcept {
+  return state_->pipe->catalog;
+}
+
+ChannelId DatastreamEndpoint::register_channel(std::string name, ChannelContent content) {
+  return producer().register_channel(std::move(name), std::move(content));
+}
+
+std::expected<ChannelId, CatalogError>
+DatastreamEndpoint::try_register_channel(std::string name, ChannelContent content) {
+  return state_->pipe->register_channel(std::move(name), std::move(content));
+}
+
+DatastreamSubscription DatastreamEndpoint::subscribe(std::string name, SubscriptionRequest request,
+                                                     SubscriberCapacity capacity) {
+  const std::lock_guard lock(state_->tick_mutex); // a subscription begins between two ticks
+  return state_->pipe->fanout.subscribe(std::move(name), std::move(request), capacity);
+}
+
+SubscriptionStart DatastreamEndpoint::attach(std::string name, SubscriptionRequest request,
+                                             SubscriberCapacity capacity,
+                                             std::unique_ptr<SubscriberSink> sink) {
+  const std::lock_guard lock(state_->tick_mutex);
+  return state_->pipe->fanout.attach(std::move(name), std::move(request), capacity,
+                                     std::move(sink));
+}
+
+bool DatastreamEndpoint::acknowledge(SubscriptionId id, std::uint64_t sequence) {
+  return state_->pipe->fanout.acknowledge(id, sequence);
+}
+
+bool DatastreamEndpoint::unsubscribe(SubscriptionId id) {
+  return state_->pipe->fanout.unsubscribe(id);
+}
+
+/// The tick lock must be held.
+EndpointTick DatastreamEndpoint::drain_and_publish() {
+  State& state = *state_;
+  PipeState& pipe = *state.pipe;
+  EndpointTick tick;
+  try {
+    pipe.mux.drain(state.batches);
+  } catch (const std::bad_alloc&) {
+    // What could not be taken is still queued; what was taken is published now.
+  }
+  if (!state.batches.empty()) {
+    tick = pipe.fanout.publish(state.batches);
+    (tick.subscribers ? state.published : state.bitbucketed) += tick.drained;
+    state.batches.clear();
+  } else {
+    tick.subscribers = 0;
+  }
+  if (const std::size_t version = pipe.catalog->version(); version != state.refreshed_version) {
+    state.refreshed_version = version;
+    pipe.fanout.refresh();
+  }
+  return tick;
+}
+
+EndpointTick DatastreamEndpoint::tick() {
+  if (state_->health_interval.count() > 0) {
+    const auto now = std::chrono::steady_clock::now();
+    bool due = false;
+    {
+      const std::lock_guard lock(state_->tick_mutex);
+      due = now >= state_->health_due;
+      if (due)
+        state_->health_due = now + state_->health_interval;
+    }
+    if (due)
+      submit_health();
+  }
+  const std::lock_guard lock(state_->tick_mutex);
+  return drain_and_publish();
+}
+
+std::size_t DatastreamEndpoint::drain_directly(std::vector<FrameBatch>& batches) {
+  const std::lock_guard lock(state_->tick_mutex);
+  Mux& mux = state_->pipe->mux;
+  const std::size_t frames = mux.drain(batches).frames;
+  state_->drained_directly += frames;
+  state_->pipe->fanout.expect_next(stream_id(), Position{mux.assigned()});
+  return frames;
+}
+
+bool DatastreamEndpoint::submit_health() {
+  const auto channel = try_register_channel(health_channel, JsonRecord{health_channel});
+  // Without a channel the record is refused by the ended mux, and counted there.
+  return state_->pipe->mux.submit_owned(channel.value_or(ChannelId{}), encode_health(ledger()));
+}
+
+void DatastreamEndpoint::end_stream() {
+  PipeState& pipe = *state_->pipe;
+  pipe.catalog->close_stream(stream_id());
+  pipe.mux.close();
+  const std::lock_guard lock(state_->tick_mutex);
+  if (state_->ended)
+    return;
+  drain_and_publish();
+  while (pipe.mux.queued() > 0) { // submissions under way, a few instructions from completion
+    std::this_thread::yield();
+    drain_and_publish();
+  }
+  pipe.fanout.end_stream(stream_id(), pipe.mux.assigned());
+  pipe.fanout.close();
+  state_->ended = true;
+}
+
+bool DatastreamEndpoint::ended() const noexcept {
+  return state_->ended;
+}
+
+PipeLedger DatastreamEndpoint::ledger() const {
+  const std::lock_guard lock(state_->tick_mutex);
+  const PipeState& pipe = *state_->pipe;
+  PipeLedger ledger;
+  ledger.stream = stream_id();
+  ledger.refused = pipe.mux.refused();
+  ledger.in_mux = pipe.mux.queued();
+  ledger.assigned = pipe.mux.assigned();
+  ledger.published = state_->published;
+  ledger.bitbucketed = state_->bitbucketed;
+  ledger.drained_directly = state_->drained_directly;
+  ledger.ended = state_->ended;
+  ledger.fanout = pipe.fanout.ledger();
+  return ledger;
+}
+
+void DatastreamEndpoint::set_waker(std::function<void()> waker) {
+  state_->pipe->mux.set_waker(std::move(waker));
+}
+
+bool DatastreamEndpoint::try_idle() noexcept {
+  const std::lock_guard lock(state_->tick_mutex);
+  PipeState& pipe = *state_->pipe;
+  if (!pipe.mux.try_idle())
+    return false;
+  if (pipe.catalog->version() == state_->refreshed_version)
+    return true;
+  pipe.mux.wake(); // a channel was registered after the last tick; its wake-up found us busy
+  return false;
+}
+
+} // namespace datastream
