@@ -1,7 +1,7 @@
 /// datastream_bench_table: ours against the references, one line a measure.
 
 #include "harness/table.hpp"
-#include "harness/memory.hpp"
+#include "harness/process.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
   }
 
   bench::keep_freed_memory();
+  bench::become_threaded();
   bench::Table table{options};
   table.print_head();
   for (const bench::Row& row : bench::all_rows())

@@ -5,7 +5,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <memory>
 #include <string>
 
 namespace reference::simple {
@@ -20,12 +19,6 @@ struct Frame {
   std::uint32_t channel = 0;
   std::uint64_t position = 0;
   Bytes payload;
-};
-
-/// A frame on its way to one subscriber. The stream's name is shared, the payload is not.
-struct Delivery {
-  std::shared_ptr<const StreamId> stream;
-  Frame frame;
 };
 
 } // namespace reference::simple

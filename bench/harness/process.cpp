@@ -1,4 +1,4 @@
-#include "harness/memory.hpp"
+#include "harness/process.hpp"
 
 #include "harness/require.hpp"
 
@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <thread>
 
 namespace bench {
 
@@ -13,6 +14,10 @@ void keep_freed_memory() {
   require(::mallopt(M_TRIM_THRESHOLD, 256 << 20) == 1, "the trim threshold can be set");
   require(::mallopt(M_TOP_PAD, 16 << 20) == 1, "the top pad can be set");
   require(::mallopt(M_MMAP_THRESHOLD, 32 << 20) == 1, "the mmap threshold can be set");
+}
+
+void become_threaded() {
+  std::jthread([] {});
 }
 
 std::size_t resident_bytes() {
