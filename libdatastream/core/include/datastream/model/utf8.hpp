@@ -1,0 +1,30 @@
+#pragma once
+/// UTF-8 as payload readers and JSON writers need it: a check, and the usual replacement of what
+/// is not text. All functions may be called from any thread.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace datastream {
+
+/// How U+FFFD, the replacement character, is written in UTF-8.
+inline constexpr std::string_view replacement_character = "\xEF\xBF\xBD";
+
+/// The first character of some text, or the first bytes of it that are none.
+struct Utf8Prefix {
+  std::size_t length; ///< bytes; at least 1
+  bool valid;         ///< false: these bytes together count as one replacement character
+};
+
+/// Looks at the begin of a non-empty text. What is not a character is cut as Unicode recommends
+/// ("maximal subpart"): a sequence that breaks off counts once, any other stray byte by itself.
+Utf8Prefix utf8_prefix(std::string_view text) noexcept;
+
+/// Is all of it UTF-8? The empty text is.
+bool is_utf8(std::string_view text) noexcept;
+
+/// The text with everything that is not UTF-8 replaced by U+FFFD.
+std::string to_utf8_lossy(std::string_view text);
+
+} // namespace datastream

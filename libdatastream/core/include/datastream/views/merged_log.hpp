@@ -1,0 +1,140 @@
+#pragma once
+/// Everything that is stored of a stream, in position order, with what is missing shown where it
+/// is missing (specification 8.2, 8.3).
+
+#include <datastream/ingest/stored_stream.hpp>
+#include <datastream/views/channel_classifier.hpp>
+#include <datastream/views/channel_names.hpp>
+#include <datastream/views/log_entry.hpp>
+
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <ranges>
+#include <utility>
+
+namespace datastream {
+
+/// A lazy forward range of `LogEntry`. Refers to the stream, which must outlive it and must not
+/// change meanwhile. `Describe` makes a `LogFrame` of each `FrameView`.
+///
+///     for (const LogEntry& entry : merged_log(stream))
+///       std::cout << entry << '\n';
+///
+/// Thread safety: several logs of one stream may be read at once.
+template <class Describe>
+class MergedLog : public std::ranges::view_interface<MergedLog<Describe>> {
+public:
+  class Iterator;
+
+  MergedLog(const StoredStream& stream, Describe describe)
+      : stream_(&stream), describe_(std::move(describe)) {}
+
+  Iterator begin() const { return Iterator(*this); }
+  std::default_sentinel_t end() const { return {}; }
+
+private:
+  const StoredStream* stream_;
+  Describe describe_;
+};
+
+template <class Describe>
+class MergedLog<Describe>::Iterator {
+public:
+  using iterator_concept = std::forward_iterator_tag;
+  using iterator_category = std::input_iterator_tag;
+  using value_type = LogEntry;
+  using difference_type = std::ptrdiff_t;
+  using reference = LogEntry;
+
+  Iterator() = default;
+  explicit Iterator(const MergedLog& log)
+      : log_(&log), at_(log.stream_->frames().begin()), end_(log.stream_->frames().end()) {
+    if (log.stream_->evicted())
+      next_ = Next::evicted;
+    else
+      look_at_frame();
+  }
+
+  LogEntry operator*() const {
+    if (next_ == Next::frame)
+      return log_->describe_(frame_);
+    if (next_ == Next::gap)
+      return GapSpan{{expected_}, {frame_.position.value - 1}};
+    return *log_->stream_->evicted();
+  }
+
+  Iterator& operator++() {
+    switch (next_) {
+    case Next::frame:
+      expected_ = frame_.position.value + 1;
+      ++at_;
+      look_at_frame();
+      if (next_ == Next::frame && frame_.position.value != expected_)
+        next_ = Next::gap;
+      break;
+    case Next::gap:
+      next_ = Next::frame;
+      break;
+    case Next::evicted:
+      look_at_frame();
+      break;
+    case Next::end:
+      break;
+    }
+    return *this;
+  }
+  Iterator operator++(int) {
+    Iterator before = *this;
+    ++*this;
+    return before;
+  }
+
+  bool operator==(const Iterator& other) const { return at_ == other.at_ && next_ == other.next_; }
+  bool operator==(std::default_sentinel_t) const { return next_ == Next::end; }
+
+private:
+  enum class Next { end, frame, gap, evicted };
+
+  void look_at_frame() {
+    if (at_ == end_) {
+      next_ = Next::end;
+      return;
+    }
+    frame_ = *at_;
+    next_ = Next::frame;
+  }
+
+  const MergedLog* log_ = nullptr;
+  StoredStream::Iterator at_;
+  StoredStream::Iterator end_;
+  FrameView frame_{};           ///< at `at_`
+  std::uint64_t expected_ = 0;  ///< position behind the frame before that one
+  Next next_ = Next::end;
+};
+
+/// The log without names: every body is raw.
+inline auto merged_log(const StoredStream& stream) {
+  return MergedLog(stream, [](const FrameView& frame) { return LogFrame{frame}; });
+}
+
+/// The log with names and decoded bodies. A channel without name is raw. `classify` and
+/// `resolve_name` are copied: pass large ones by `std::cref`.
+template <ChannelClassifier Classify, NameResolver Resolve>
+auto merged_log_with_names(const StoredStream& stream, Classify classify, Resolve resolve_name) {
+  return MergedLog(stream, [classify = std::move(classify),
+                            resolve = std::move(resolve_name)](FrameView frame) {
+    const std::optional<std::string_view> name = resolve(frame.channel);
+    if (!name)
+      return LogFrame{frame};
+    frame.name = *name;
+    return LogFrame{frame, classify(*name)};
+  });
+}
+
+/// The raw timeline, to be walked once more (specification 8.2).
+inline auto replay(const StoredStream& stream) {
+  return merged_log(stream);
+}
+
+} // namespace datastream

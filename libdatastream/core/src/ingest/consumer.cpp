@@ -1,0 +1,54 @@
+#include <datastream/ingest/consumer.hpp>
+
+#include <type_traits>
+#include <variant>
+
+namespace datastream {
+
+bool Consumer::accept(const Delivery& delivery) {
+  const Frame& frame = delivery.frame;
+  return store_.open(delivery.stream)
+             .accept(FrameView{frame.channel, frame.position, frame.payload, {}}) ==
+         StoredStream::Accepted::stored;
+}
+
+std::size_t Consumer::accept(const FrameBatch& batch) {
+  return batch.empty() ? 0 : store_.open(batch.stream()).accept(batch);
+}
+
+void Consumer::accept(const DatastreamEvent& event) {
+  if (const auto* frame = std::get_if<FrameDelivery>(&event)) {
+    store_.open(frame->channel.stream)
+        .accept(FrameView{frame->channel.channel, frame->position, frame->payload, {}});
+  } else if (const auto* channel = std::get_if<ChannelDeclared>(&event)) {
+    declare_channel(channel->descriptor);
+  } else if (const auto* stream = std::get_if<StreamDeclared>(&event)) {
+    catalog_.declare_stream(stream->descriptor);
+  } else if (const auto* end = std::get_if<StreamEnded>(&event)) {
+    ended_.insert(end->stream);
+  }
+}
+
+void Consumer::declare(const DatastreamSnapshot& snapshot) {
+  conflicting_declarations_ += catalog_.declare_all(snapshot);
+}
+
+void Consumer::declare(const Declaration& declaration) {
+  if (const auto* channel = std::get_if<ChannelDescriptorPtr>(&declaration))
+    declare_channel(**channel);
+  else if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration))
+    catalog_.declare_stream(**stream);
+}
+
+void Consumer::declare_channel(const ChannelDescriptor& channel) {
+  if (!catalog_.declare_channel(channel))
+    ++conflicting_declarations_;
+}
+
+std::string_view Consumer::channel_name(const StreamId& stream, ChannelId channel) const {
+  // The catalog keeps every descriptor that it has, so the name outlives this pointer.
+  const ChannelDescriptorPtr descriptor = catalog_.find_channel(stream, channel);
+  return descriptor ? std::string_view(descriptor->name) : std::string_view();
+}
+
+} // namespace datastream
