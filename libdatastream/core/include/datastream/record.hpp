@@ -46,12 +46,21 @@ constexpr std::string_view channel_name() {
   return R::CHANNEL;
 }
 
-/// Appends the record's JSON to `out`: fields in the order of `DATASTREAM_RECORD`, absent optionals,
-/// NaN and infinities as `null`. Allocates nothing once `out` has grown to its usual size.
+/// Appends the record's JSON to `out`: fields in the order of `DATASTREAM_RECORD`, absent
+/// optionals, NaN and infinities as `null`. Allocates nothing once `out` has grown to its usual
+/// size.
 template <Record R>
 void encode_record_to(std::string& out, const R& record) {
   detail::RecordCodec::append(out, record, defaults::json_depth);
 }
+
+namespace detail {
+/// How `DatastreamProducer::submit_record` finds the encoder.
+template <class R>
+struct RecordText {
+  static void append(std::string& out, const R& record) { encode_record_to(out, record); }
+};
+} // namespace detail
 
 template <Record R>
 std::string encode_record(const R& record) {
@@ -84,8 +93,8 @@ std::expected<R, RecordError> decode_record(std::string_view text) {
 
 // The list is a macro that names itself again behind each field; every rescan expands it once more.
 #define DATASTREAM_DETAIL_FIELDS(Type, field, ...)                                                 \
-  ::datastream::detail::RecordField("\"" #field "\":", &Type::field)                               \
-      __VA_OPT__(, DATASTREAM_DETAIL_FIELDS_AGAIN DATASTREAM_DETAIL_PARENTHESES(Type, __VA_ARGS__))
+  ::datastream::detail::RecordField("\"" #field "\":", &Type::field) __VA_OPT__(                   \
+      , DATASTREAM_DETAIL_FIELDS_AGAIN DATASTREAM_DETAIL_PARENTHESES(Type, __VA_ARGS__))
 #define DATASTREAM_DETAIL_FIELDS_AGAIN() DATASTREAM_DETAIL_FIELDS
 #define DATASTREAM_DETAIL_PARENTHESES ()
 #define DATASTREAM_DETAIL_RESCAN(...)                                                              \

@@ -29,6 +29,24 @@ void Consumer::accept(const DatastreamEvent& event) {
   }
 }
 
+std::size_t Consumer::accept(const EventBatch& events) {
+  for (const Declaration& declaration : events.declarations)
+    declare(declaration);
+  malformed_frames_ += events.malformed;
+  const std::size_t stored = accept(events.frames);
+  if (events.ended) {
+    ended_.insert(events.ended->stream);
+    store_.open(events.ended->stream).expect_until(events.ended->assigned);
+  }
+  return stored;
+}
+
+void Consumer::begin(const SubscriptionStart& start) {
+  declare(start.snapshot);
+  for (const StreamStart& stream : start.starts)
+    store_.open(stream.stream).expect_from(stream.from);
+}
+
 void Consumer::declare(const DatastreamSnapshot& snapshot) {
   conflicting_declarations_ += catalog_.declare_all(snapshot);
 }

@@ -38,17 +38,25 @@ FrameBatch FrameBatchWriter::finish(std::shared_ptr<const StreamId> stream,
 }
 
 FrameBatch FrameBatch::copy_of(const StreamId& stream, std::span<const Frame> frames) {
+  std::vector<FrameView> views;
+  views.reserve(frames.size());
+  for (const Frame& frame : frames)
+    views.push_back({frame.channel, frame.position, frame.payload, {}});
+  return copy_of(stream, views);
+}
+
+FrameBatch FrameBatch::copy_of(const StreamId& stream, std::span<const FrameView> frames) {
   if (frames.empty())
     return {};
   std::size_t bytes = 0;
-  for (const Frame& frame : frames)
+  for (const FrameView& frame : frames)
     bytes += frame.payload.size();
   BlockPtr block = allocate_block(bytes);
   if (!block)
     throw std::bad_alloc();
   FrameBatchWriter writer{frames.size()};
   std::uint32_t offset = 0;
-  for (const Frame& frame : frames) {
+  for (const FrameView& frame : frames) {
     const auto length = static_cast<std::uint32_t>(frame.payload.size());
     std::memcpy(block->data() + offset, frame.payload.data(), length);
     writer.append({frame.position, frame.channel, offset, length});

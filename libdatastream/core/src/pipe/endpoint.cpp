@@ -85,6 +85,10 @@ bool DatastreamEndpoint::unsubscribe(SubscriptionId id) {
   return state_->pipe->fanout.unsubscribe(id);
 }
 
+void DatastreamEndpoint::refresh() {
+  state_->pipe->fanout.refresh();
+}
+
 /// The tick lock must be held.
 EndpointTick DatastreamEndpoint::drain_and_publish() {
   State& state = *state_;

@@ -8,6 +8,8 @@
 #include <datastream/model/frame_batch.hpp>
 #include <datastream/model/subscription_request.hpp>
 #include <datastream/pipe/catalog.hpp>
+#include <datastream/pipe/event_batch.hpp>
+#include <datastream/pipe/subscription.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -41,6 +43,12 @@ public:
   std::size_t accept(const FrameBatch& batch);
   /// Stores a frame, or notes a declaration or the end of a stream.
   void accept(const DatastreamEvent& event);
+  /// Takes a whole delivery of a subscription; returns how many of its frames were new. An end
+  /// tells what is missing after the last frame.
+  std::size_t accept(const EventBatch& events);
+  /// Takes what a subscription begins with: its snapshot, and the positions from which each stream
+  /// is offered, so that what is missing before the first frame is known.
+  void begin(const SubscriptionStart& start);
 
   /// Stores deliveries one by one; returns how many were new.
   template <std::ranges::input_range Deliveries>
@@ -52,12 +60,14 @@ public:
     return stored;
   }
 
-  /// Takes over what a subscription begins with, or is told later.
+  /// Takes over a catalog, or one of its entries.
   void declare(const DatastreamSnapshot& snapshot);
   void declare(const Declaration& declaration);
 
   /// Channels that were declared again with another meaning. The first declaration stays.
   std::uint64_t conflicting_declarations() const noexcept { return conflicting_declarations_; }
+  /// Frames that peers sent in batches that make no sense; refused.
+  std::uint64_t malformed_frames() const noexcept { return malformed_frames_; }
   /// Whether the stream's end was announced. Frames that come later are stored nevertheless.
   bool ended(const StreamId& stream) const { return ended_.contains(stream); }
 
@@ -78,6 +88,7 @@ private:
   Catalog catalog_;
   std::set<StreamId> ended_;
   std::uint64_t conflicting_declarations_ = 0;
+  std::uint64_t malformed_frames_ = 0;
 };
 
 } // namespace datastream

@@ -45,6 +45,7 @@ public:
   FrameBatch() = default;
 
   /// Copies single frames into a batch of their own.
+  static FrameBatch copy_of(const StreamId& stream, std::span<const FrameView> frames);
   static FrameBatch copy_of(const StreamId& stream, std::span<const Frame> frames);
 
   /// Puts a batch together that came from a peer. Every header must lie inside the block.

@@ -62,6 +62,8 @@ public:
                            SubscriberCapacity capacity, std::unique_ptr<SubscriberSink> sink);
   bool acknowledge(SubscriptionId id, std::uint64_t sequence);
   bool unsubscribe(SubscriptionId id);
+  /// See `DeliveryFanout::refresh`; a tick does it when the catalog has grown.
+  void refresh();
 
   /// Drains what is queued, once, and offers it to every subscriber; without subscribers it is
   /// bitbucketed. Subscribers are told what they lack of the catalog, also when nothing is queued.

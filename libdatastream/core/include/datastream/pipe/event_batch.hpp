@@ -62,6 +62,8 @@ struct EventBatch {
   FrameBatch frames; ///< of one stream; may be empty
   /// Copies that this subscriber has lost so far, before this delivery.
   std::uint64_t dropped = 0;
+  /// Frames that a peer sent in a batch that makes no sense; refused on arrival.
+  std::uint64_t malformed = 0;
   /// Set when nothing of a stream follows; comes after `frames`.
   std::optional<StreamEnd> ended;
   ChannelNames names;

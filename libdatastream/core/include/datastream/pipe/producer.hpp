@@ -17,6 +17,11 @@ namespace datastream {
 
 struct PipeState;
 
+namespace detail {
+template <class R>
+struct RecordText; // `datastream/record.hpp` defines it
+}
+
 /// A handle that registers channels on one stream and submits payloads to it.
 ///
 /// Submitting never blocks, allocates nothing in the steady state and copies the payload once. It
@@ -60,7 +65,7 @@ public:
   bool submit_record(ChannelId channel, const R& record) const {
     thread_local std::string text;
     text.clear();
-    encode_record_to(text, record);
+    detail::RecordText<R>::append(text, record);
     return submit_bytes(channel, text);
   }
 

@@ -1,0 +1,57 @@
+#pragma once
+/// An actor that stores what it subscribes to, and answers queries.
+
+#include <datastream/actors/endpoint_ref.hpp>
+#include <datastream/actors/subscriber.hpp>
+#include <datastream/actors/type_ids.hpp>
+#include <datastream/ingest/consumer.hpp>
+
+#include <caf/actor.hpp>
+#include <caf/behavior.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/fwd.hpp>
+#include <caf/result.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace datastream {
+
+struct ConsumerOptions {
+  /// Of every stream; what lies beyond is evicted, lowest positions first.
+  Retention retention{};
+  /// How it subscribes. Asks for everything: frames of channels that a request left out could not
+  /// be named.
+  Subscribe subscribe{.name = "consumer"};
+};
+
+/// Ingests every delivery, then acknowledges it. Queries are answered in pages, each in one turn,
+/// so that none holds up ingest for long. Messages, with their replies:
+///
+///     follow_atom, caf::actor endpoint                     -> SubscriptionStart
+///     streams_atom                                         -> std::vector<StreamId>
+///     page_atom, StreamId, Position from, uint32_t at_most -> FramePage, or unknown_stream
+///     snapshot_atom, SubscriptionRequest                   -> DatastreamSnapshot
+///     ledger_atom, StreamId                                -> IngestLedger, or unknown_stream
+///
+/// Spawn it with `spawn_consumer`. Anything that a peer sends broken is refused and counted.
+class ConsumerActor : public caf::event_based_actor {
+public:
+  ConsumerActor(caf::actor_config& config, ConsumerOptions options);
+
+  const char* name() const override { return "datastream.consumer"; }
+  caf::behavior make_behavior() override;
+
+private:
+  caf::result<SubscriptionStart> follow(const caf::actor& endpoint);
+  caf::result<FramePage> page(const StreamId& stream, Position from, std::uint32_t at_most) const;
+  caf::result<IngestLedger> ledger(const StreamId& stream) const;
+
+  ConsumerOptions options_;
+  Consumer consumer_;
+  Subscriber subscriber_;
+};
+
+caf::actor spawn_consumer(caf::actor_system& system, ConsumerOptions options = {});
+
+} // namespace datastream

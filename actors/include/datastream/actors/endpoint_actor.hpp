@@ -1,0 +1,59 @@
+#pragma once
+/// The actor that drains one endpoint and serves its subscriber actors.
+
+#include <datastream/actors/endpoint_options.hpp>
+#include <datastream/actors/type_ids.hpp>
+#include <datastream/pipe/endpoint.hpp>
+
+#include <caf/actor.hpp>
+#include <caf/actor_addr.hpp>
+#include <caf/behavior.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/result.hpp>
+#include <caf/typed_response_promise.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace datastream {
+
+/// Drains its endpoint every `tick_interval` while frames come, falls idle after
+/// `defaults::idle_after` of silence, and is woken by the next submission. Sends subscribers their
+/// deliveries and counts what they acknowledge. `Endpoint` spawns it, detached: on a thread of its
+/// own it keeps draining while the program blocks all of CAF's workers.
+///
+/// However it ends, it ends the stream first: the mux is closed, drained and published.
+class EndpointActor : public caf::event_based_actor {
+public:
+  EndpointActor(caf::actor_config& config, std::shared_ptr<DatastreamEndpoint> endpoint,
+                EndpointOptions options);
+
+  const char* name() const override { return "datastream.endpoint"; }
+  caf::behavior make_behavior() override;
+  void on_exit() override;
+
+private:
+  /// A subscriber actor and its subscriptions.
+  using Subscribers = std::map<caf::actor_addr, std::vector<SubscriptionId>>;
+
+  caf::result<SubscriptionStart> subscribe(const Subscribe& request, const caf::actor& subscriber);
+  bool unsubscribe(SubscriptionId id);
+  void acknowledge(SubscriptionId id, std::uint64_t sequence);
+  bool owned_by_sender(SubscriptionId id);
+  void subscriber_down(const caf::actor_addr& subscriber);
+  void poll(std::uint64_t generation);
+  void poll_after(std::chrono::microseconds delay);
+  void answer_if_settled();
+
+  std::shared_ptr<DatastreamEndpoint> endpoint_;
+  EndpointOptions options_;
+  Subscribers subscribers_;
+  std::uint64_t poll_generation_ = 0; // polls of older generations are void
+  std::chrono::steady_clock::time_point last_frame_;
+  std::vector<caf::typed_response_promise<bool>> settling_; // wait until nothing is outstanding
+};
+
+} // namespace datastream

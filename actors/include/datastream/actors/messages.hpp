@@ -1,0 +1,48 @@
+#pragma once
+/// What actors say to each other; `docs/messages.md` has the whole table.
+
+#include <datastream/defaults.hpp>
+#include <datastream/ingest/gap.hpp>
+#include <datastream/model/frame_batch.hpp>
+#include <datastream/model/subscription_request.hpp>
+#include <datastream/pipe/subscription.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace datastream {
+
+/// How a subscriber actor wants to be served.
+struct Subscribe {
+  std::string name = "subscriber"; ///< shown in ledgers; need not be unique
+  SubscriptionRequest request{};
+  /// How much may be unacknowledged before copies are dropped.
+  SubscriberCapacity capacity{defaults::subscriber_actor_frames, defaults::subscriber_bytes};
+  /// Chosen by the subscriber; every delivery of this subscription carries it.
+  std::uint64_t token = 0;
+};
+
+/// A part of a stored stream, in position order, as a consumer answers it.
+struct FramePage {
+  FrameBatch frames{};
+  std::vector<GapSpan> gaps{}; ///< positions missing between stored frames, up to the last one here
+  Position next{};             ///< where the following page begins
+  bool more = false;           ///< frames are stored from there on
+};
+
+/// Why an actor of ours refused a request.
+enum class ActorError : std::uint8_t {
+  none = 0,
+  conflicting_name, ///< a channel's name is registered with other content
+  stream_ended,     ///< the stream takes no more channels
+  ids_exhausted,    ///< the stream has no channel id left
+  unknown_stream,   ///< nothing of this stream has arrived
+  not_manual,       ///< this endpoint ticks by itself
+  no_subscriber,    ///< a subscription without an actor to send to
+};
+
+std::string to_string(ActorError error);
+
+} // namespace datastream

@@ -1,0 +1,16 @@
+#pragma once
+/// Which CAF this is. The only headers that ask are those of this folder.
+
+#include <caf/config.hpp>
+#if __has_include(<caf/detail/build_config.hpp>)
+#include <caf/detail/build_config.hpp>
+#endif
+
+// CAF_VERSION itself is octal on 1.x.
+#define DATASTREAM_CAF_VERSION                                                                     \
+  (CAF_MAJOR_VERSION * 10000 + CAF_MINOR_VERSION * 100 + CAF_PATCH_VERSION)
+#define DATASTREAM_CAF_1X (DATASTREAM_CAF_VERSION >= 10000)
+
+#if !DATASTREAM_CAF_1X && DATASTREAM_CAF_VERSION != 1706
+#error "datastream needs CAF 0.17.6 or CAF 1.x"
+#endif

@@ -1,0 +1,94 @@
+#include <datastream/actors/consumer_actor.hpp>
+
+#include <caf/actor_system.hpp>
+#include <caf/typed_response_promise.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace datastream {
+namespace {
+
+/// Bounds of one page, so that a turn stays short and a message small.
+constexpr std::size_t page_frames_max = 4096;
+constexpr std::size_t page_bytes_max = defaults::batch_bytes;
+
+} // namespace
+
+ConsumerActor::ConsumerActor(caf::actor_config& config, ConsumerOptions options)
+    : caf::event_based_actor(config), options_(std::move(options)), consumer_(options_.retention),
+      subscriber_(this) {}
+
+caf::behavior ConsumerActor::make_behavior() {
+  return subscriber_.handlers(
+      [this](follow_atom, const caf::actor& endpoint) { return follow(endpoint); },
+      [this](streams_atom) {
+        const auto ids = consumer_.store().stream_ids();
+        return std::vector<StreamId>(ids.begin(), ids.end());
+      },
+      [this](page_atom, const StreamId& stream, Position from, std::uint32_t at_most) {
+        return page(stream, from, at_most);
+      },
+      [this](snapshot_atom, const SubscriptionRequest& request) {
+        return consumer_.catalog().snapshot(request).snapshot;
+      },
+      [this](ledger_atom, const StreamId& stream) { return ledger(stream); });
+}
+
+caf::result<SubscriptionStart> ConsumerActor::follow(const caf::actor& endpoint) {
+  auto promise = make_response_promise<SubscriptionStart>();
+  subscriber_.subscribe(EndpointRef(endpoint),
+                        {.on_batch = [this](const EventBatch& batch) { consumer_.accept(batch); },
+                         .on_start =
+                             [this, promise](const SubscriptionStart& start) mutable {
+                               consumer_.begin(start);
+                               promise.deliver(start);
+                             },
+                         .on_down =
+                             [promise](const caf::error& reason) mutable {
+                               if (promise.pending())
+                                 promise.deliver(reason);
+                             }},
+                        options_.subscribe);
+  return promise;
+}
+
+caf::result<FramePage> ConsumerActor::page(const StreamId& stream, Position from,
+                                           std::uint32_t at_most) const {
+  const StoredStream* stored = consumer_.store().find(stream);
+  if (!stored)
+    return caf::make_error(ActorError::unknown_stream, to_string(stream));
+  FramePage result{.next = from};
+  const std::size_t most = std::clamp<std::size_t>(at_most, 1, page_frames_max);
+  std::vector<FrameView> frames;
+  std::size_t bytes = 0;
+  // What is missing before the first stored frame is no gap.
+  bool gap_possible = stored->first() && *stored->first() < from;
+  for (const FrameView& frame : stored->frames_from(from)) {
+    result.more =
+        frames.size() == most || (bytes > 0 && bytes + frame.payload.size() > page_bytes_max);
+    if (result.more)
+      break;
+    if (gap_possible && frame.position > result.next)
+      result.gaps.push_back({result.next, Position{frame.position.value - 1}});
+    gap_possible = true;
+    result.next = Position{frame.position.value + 1};
+    frames.push_back(frame);
+    bytes += frame.payload.size();
+  }
+  result.frames = FrameBatch::copy_of(stream, frames);
+  return result;
+}
+
+caf::result<IngestLedger> ConsumerActor::ledger(const StreamId& stream) const {
+  const StoredStream* stored = consumer_.store().find(stream);
+  if (!stored)
+    return caf::make_error(ActorError::unknown_stream, to_string(stream));
+  return stored->ledger();
+}
+
+caf::actor spawn_consumer(caf::actor_system& system, ConsumerOptions options) {
+  return system.spawn<ConsumerActor>(std::move(options));
+}
+
+} // namespace datastream

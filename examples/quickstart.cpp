@@ -1,0 +1,54 @@
+// The program a user of ours should be able to write: the shape to aim for, not a dictation of
+// names. A stub of it ran on CAF 0.17.6 and 1.1.
+#include <datastream/actors.hpp>
+#include <datastream/record.hpp>
+
+#include <iostream>
+#include <thread>
+
+namespace ds = datastream;
+
+struct Load { // a record of the user's own
+  static constexpr auto CHANNEL = "worker.load";
+  std::uint32_t queue = 0;
+  double busy = 0;
+};
+DATASTREAM_RECORD(Load, queue, busy)
+
+caf::behavior worker(caf::event_based_actor*, ds::DatastreamProducer out) {
+  auto log = out.register_channel("worker.log", ds::TextStream{});
+  auto load = out.register_record<Load>();
+  return {[=](std::uint32_t n) {
+    out.submit_text(log, "job " + std::to_string(n)); // false: dropped and counted, never blocks
+    out.submit_record(load, Load{n, 0.5});
+  }};
+}
+
+caf::behavior listener(caf::event_based_actor* self, ds::EndpointRef node) {
+  ds::Subscriber in{self};                             // one per actor, any number of streams
+  in.subscribe(node, [](const ds::EventBatch& batch) { // acknowledged when this returns
+    batch.each([](const ds::FrameView& f) {
+      std::cout << f.name << " #" << f.position << ' ' << f.payload << '\n';
+    });
+  });
+  return in.handlers([](float) { /* the actor's own messages */ });
+}
+
+void caf_main(caf::actor_system& sys, const caf::actor_system_config&) {
+  ds::Endpoint node{sys, {.node = "demo"}};
+  auto w = sys.spawn(worker, node.producer());
+  auto l = sys.spawn(listener, node.ref());
+  std::jthread tail([sub = node.subscribe("tail")]() mutable { // a plain thread, no actor
+    while (auto batch = sub.recv())
+      batch->each([](const ds::FrameView& f) { std::clog << f.position << '\n'; });
+  });
+  for (std::uint32_t i = 0; i < 3; ++i)
+    caf::anon_send(w, i);
+  caf::anon_send_exit(w, caf::exit_reason::user_shutdown); // queued behind the three jobs
+  caf::scoped_actor {
+    sys
+  } -> wait_for(w);
+  node.close(); // drain, StreamEnded, wait for readers, stop
+  caf::anon_send_exit(l, caf::exit_reason::user_shutdown);
+}
+CAF_MAIN(caf::id_block::datastream)
