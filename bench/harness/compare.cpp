@@ -2,13 +2,24 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace bench {
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
+double quantile(std::vector<double> values, double share) {
+  const auto place =
+      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size()));
+  std::ranges::nth_element(values, place);
+  return *place;
+}
+
+Comparison compare_costs(std::string reference, const std::vector<double>& our_costs,
+                         const std::vector<double>& reference_costs) {
+  std::vector<double> ratios;
+  for (std::size_t round = 0; round < our_costs.size(); ++round)
+    ratios.push_back(reference_costs[round] / our_costs[round]);
+  return {std::move(reference), quantile(our_costs, 0.5), quantile(reference_costs, 0.5),
+          quantile(std::move(ratios), 0.5)};
 }
 
 std::vector<Comparison> compare(const Side& ours, std::span<const Side> references, int rounds) {
@@ -26,13 +37,8 @@ std::vector<Comparison> compare(const Side& ours, std::span<const Side> referenc
     }
 
   std::vector<Comparison> comparisons;
-  for (std::size_t side = 1; side < sides.size(); ++side) {
-    std::vector<double> ratios;
-    for (std::size_t round = 0; round < costs[side].size(); ++round)
-      ratios.push_back(costs[side][round] / costs[0][round]);
-    comparisons.push_back(
-        {sides[side]->name, median(costs[0]), median(costs[side]), median(std::move(ratios))});
-  }
+  for (std::size_t side = 1; side < sides.size(); ++side)
+    comparisons.push_back(compare_costs(sides[side]->name, costs[0], costs[side]));
   return comparisons;
 }
 

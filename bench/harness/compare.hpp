@@ -29,6 +29,11 @@ struct Comparison {
 /// nobody always runs first. One comparison a reference, in their order.
 std::vector<Comparison> compare(const Side& ours, std::span<const Side> references, int rounds);
 
-double median(std::vector<double> values);
+/// The same for costs that were measured in pairs already, one of each a round.
+Comparison compare_costs(std::string reference, const std::vector<double>& our_costs,
+                         const std::vector<double>& reference_costs);
+
+/// The value below which `share` of the values lie, `share` in [0, 1).
+double quantile(std::vector<double> values, double share);
 
 } // namespace bench

@@ -21,7 +21,7 @@ Row::Row(int row_number, void (*row_run)(Table&)) : number(row_number), run(row_
 
 std::vector<Row> all_rows() {
   std::vector<Row> rows = registered();
-  std::ranges::stable_sort(rows, {}, &Row::number);
+  std::ranges::sort(rows, {}, &Row::number);
   return rows;
 }
 
