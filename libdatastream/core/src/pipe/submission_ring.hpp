@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
@@ -87,6 +88,9 @@ public:
   /// Ends an idle state without a submission. Returns whether there was one to end.
   bool leave_idle() noexcept;
 
+  /// Would a payload of this size be refused right now? Spares the caller the copy of a large one.
+  LossReason refusal(std::size_t bytes) const noexcept;
+
   /// Refuses everything from now on. Claims in flight are still completed.
   void close() noexcept;
   bool closed() const noexcept;
@@ -107,6 +111,10 @@ private:
   static constexpr std::uint32_t own_block = ~0U;
   static constexpr std::uint64_t slab_units = Policy::slab_bytes / 8;
 
+  struct Free {
+    void operator()(void* memory) const noexcept { std::free(memory); }
+  };
+
   struct Claim;
   Claim claim(const std::uint64_t* units, std::size_t frames, bool in_slab) noexcept;
   Slab* ensure_slab(Atomic<Slab*>& place) noexcept;
@@ -121,8 +129,8 @@ private:
   const std::uint64_t capacity_units_;
   const std::uint64_t frame_mask_;
   const std::uint64_t slab_mask_;
-  Descriptor* descriptors_;
-  Atomic<Block*>* own_blocks_;
+  std::unique_ptr<Descriptor[], Free> descriptors_;
+  std::unique_ptr<Atomic<Block*>[], Free> own_blocks_;
   std::unique_ptr<Atomic<Slab*>[]> slabs_;
 
   static constexpr std::size_t line = 128; // two cache lines: the prefetcher fetches pairs

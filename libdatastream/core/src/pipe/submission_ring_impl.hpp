@@ -104,8 +104,6 @@ BasicSubmissionRing<Policy>::~BasicSubmissionRing() {
     if (descriptors_[f & frame_mask_].offset == own_block)
       if (Block* block = own_blocks_[f & frame_mask_].load(std::memory_order_acquire))
         block->release();
-  std::free(descriptors_);
-  std::free(own_blocks_);
 }
 
 template <class Policy>
@@ -332,6 +330,28 @@ bool BasicSubmissionRing<Policy>::try_idle() noexcept {
 template <class Policy>
 bool BasicSubmissionRing<Policy>::leave_idle() noexcept {
   return (tail_.fetch_and(~idle_bit, std::memory_order_acq_rel) & idle_bit) != 0;
+}
+
+template <class Policy>
+LossReason BasicSubmissionRing<Policy>::refusal(std::size_t bytes) const noexcept {
+  const std::uint64_t units = units_for(bytes);
+  std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+  for (;;) {
+    const std::uint64_t head = head_.load(std::memory_order_acquire);
+    LossReason reason{};
+    if (tail & closed_bit)
+      return LossReason::stream_ended;
+    if (((frames_of(tail) - frames_of(head)) & frame_max) >= capacity_frames_)
+      reason = LossReason::mux_frames_full;
+    else if (((units_of(tail) - units_of(head)) & unit_max) + units > capacity_units_)
+      reason = LossReason::mux_bytes_full;
+    if (reason == LossReason{})
+      return reason;
+    const std::uint64_t now = tail_.load(std::memory_order_relaxed); // as in `claim`
+    if (now == tail)
+      return reason;
+    tail = now;
+  }
 }
 
 template <class Policy>
