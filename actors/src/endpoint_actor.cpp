@@ -171,11 +171,9 @@ void EndpointActor::poll(std::uint64_t generation) {
   const auto now = std::chrono::steady_clock::now();
   if (tick.drained > 0)
     last_frame_ = now;
-  // One drain per turn, so that acknowledgements are never starved; under load the next turn
-  // follows at once.
-  if (tick.drained >= defaults::batch_frames)
-    poll_after({});
-  else if (now - last_frame_ < defaults::idle_after || !endpoint_->try_idle())
+  // One drain per turn, so that acknowledgements are never starved. Under load the mux calls for
+  // the next turn before the timer does: see `Mux::set_waker`.
+  if (now - last_frame_ < defaults::idle_after || !endpoint_->try_idle())
     poll_after(options_.tick_interval);
   else if (options_.health_interval.count() > 0)
     poll_after(options_.health_interval);

@@ -45,7 +45,7 @@ TEST_CASE("a_batch_copied_from_frames_gives_back_the_same_frames") {
 
 TEST_CASE("an_empty_batch_has_no_frames_no_stream_and_no_block") {
   for (const FrameBatch& batch :
-       {FrameBatch(), FrameBatch::copy_of(stream_id, {}),
+       {FrameBatch(), FrameBatch::copy_of(stream_id, std::span<const Frame>()),
         FrameBatch::copy_of(stream_id, three).slice(1, 0), FrameBatch().compact()}) {
     CHECK(batch.empty());
     CHECK(batch.begin() == batch.end());

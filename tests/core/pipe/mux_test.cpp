@@ -452,3 +452,31 @@ TEST_CASE("no_wake_up_is_lost_between_many_producers_and_a_drainer_that_sleeps")
   CHECK(!lost);
   CHECK(drained == accepted);
 }
+
+TEST_CASE("filling_a_mux_half_calls_the_drainer_once") {
+  Mux mux({"n", {1}}, {.frames = 64, .bytes = 1U << 20U});
+  int calls = 0;
+  mux.set_waker([&] { ++calls; });
+  std::vector<FrameBatch> batches;
+  for (int round = 1; round <= 3; ++round) {
+    for (int i = 0; i < 31; ++i)
+      REQUIRE(mux.submit({1}, "x"));
+    CHECK(calls == round - 1);
+    for (int i = 31; i < 64; ++i)
+      REQUIRE(mux.submit({1}, "x"));
+    CHECK(calls == round);
+    CHECK(!mux.submit({1}, "x"));
+    CHECK(mux.drain(batches).frames == 64);
+  }
+  CHECK(calls == 3);
+}
+
+TEST_CASE("filling_a_mux_half_in_bytes_calls_the_drainer") {
+  Mux mux({"n", {1}}, {.frames = 4096, .bytes = 80 * 1024});
+  int calls = 0;
+  mux.set_waker([&] { ++calls; });
+  REQUIRE(mux.submit({1}, std::string(39 * 1024, 'x')));
+  CHECK(calls == 0);
+  REQUIRE(mux.submit({1}, std::string(1024, 'x')));
+  CHECK(calls == 1);
+}

@@ -8,8 +8,8 @@ DeclaredNames::DeclaredNames(std::shared_ptr<const Catalog> catalog)
     : catalog_(std::move(catalog)), told_(std::numeric_limits<std::size_t>::max()) {}
 
 DeclaredNames::DeclaredNames(std::shared_ptr<const Catalog> catalog,
-                           std::shared_ptr<const SubscriptionRequest> request, std::size_t snapshot,
-                           std::size_t told)
+                             std::shared_ptr<const SubscriptionRequest> request,
+                             std::size_t snapshot, std::size_t told)
     : catalog_(std::move(catalog)), request_(std::move(request)), snapshot_(snapshot), told_(told) {
 }
 

@@ -1,9 +1,9 @@
 #include <datastream/pipe/mux.hpp>
 
+#include "refusal_counters.hpp"
 #include "submission_ring.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
 #include <mutex>
@@ -21,13 +21,8 @@ struct Mux::State {
     if (outcome.wake)
       call_waker();
     if (outcome.accepted != offered) [[unlikely]]
-      refused[static_cast<std::size_t>(outcome.reason)].fetch_add(offered - outcome.accepted,
-                                                                  std::memory_order_relaxed);
+      refused.add(outcome.reason, offered - outcome.accepted);
     return outcome.accepted;
-  }
-
-  std::uint64_t refused_for(LossReason reason) const noexcept {
-    return refused[static_cast<std::size_t>(reason)].load(std::memory_order_relaxed);
   }
 
   void call_waker() noexcept {
@@ -57,7 +52,7 @@ struct Mux::State {
 
   const std::shared_ptr<const StreamId> stream;
   SubmissionRing ring;
-  alignas(128) std::array<std::atomic<std::uint64_t>, 6> refused{}; // by LossReason, 1 to 5
+  RefusalCounters refused;
   alignas(128) std::mutex drain_mutex;
   std::atomic<std::uint64_t> next{0}; // written under drain_mutex
   std::mutex waker_mutex;             // for wake-ups only, never held while submitting or draining
@@ -155,11 +150,7 @@ std::uint64_t Mux::assigned() const noexcept {
 }
 
 RefusedCounts Mux::refused() const noexcept {
-  return {.mux_frames_full = state_->refused_for(LossReason::mux_frames_full),
-          .mux_bytes_full = state_->refused_for(LossReason::mux_bytes_full),
-          .stream_ended = state_->refused_for(LossReason::stream_ended),
-          .payload_too_large = state_->refused_for(LossReason::payload_too_large),
-          .out_of_memory = state_->refused_for(LossReason::out_of_memory)};
+  return state_->refused.sum();
 }
 
 } // namespace datastream

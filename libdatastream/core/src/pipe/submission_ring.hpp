@@ -47,6 +47,9 @@ struct RingPolicy {
 /// batch that refers to it is gone. Payloads above `defaults::slab_payload_max` travel as blocks of
 /// their own, charged to the same sequence.
 ///
+/// Producers call the consumer on two occasions: when it was idle, and when a claim fills the ring
+/// half, so that a consumer that comes by the clock comes in time. (Rings of a few frames do not.)
+///
 /// A claimed frame becomes visible through its descriptor's stamp (the low bits of its number),
 /// stored with release order once the payload is written. No fences are used.
 ///
@@ -62,9 +65,9 @@ public:
 
   /// What became of a submission.
   struct Outcome {
-    std::size_t accepted = 0; ///< frames; 0 or 1 for a single submission
-    bool wake = false;        ///< the consumer was idle: the caller has to wake it
-    LossReason reason{};      ///< why the first frame that was not accepted was not
+    std::uint32_t accepted = 0; ///< frames; 0 or 1 for a single submission
+    LossReason reason{};        ///< why the first frame that was not accepted was not
+    bool wake = false;          ///< the caller has to call the consumer: see `BasicSubmissionRing`
   };
 
   Outcome submit(ChannelId channel, std::string_view payload) noexcept;
@@ -109,6 +112,8 @@ private:
     std::uint32_t offset; // in the slab; `own_block` for a payload with a block of its own
   };
   static constexpr std::uint32_t own_block = ~0U;
+  /// A ring of fewer frames is half full all the time: it does not call for that.
+  static constexpr std::uint64_t smallest_with_half = 64;
   static constexpr std::uint64_t slab_units = Policy::slab_bytes / 8;
 
   struct Free {
@@ -116,7 +121,8 @@ private:
   };
 
   struct Claim;
-  Claim claim(const std::uint64_t* units, std::size_t frames, bool in_slab) noexcept;
+  [[gnu::always_inline]] inline Claim claim(const std::uint64_t* units, std::uint32_t frames,
+                                            bool in_slab) noexcept;
   Slab* ensure_slab(Atomic<Slab*>& place) noexcept;
   void write(std::uint64_t frame, std::uint64_t unit, ChannelId channel,
              std::string_view payload) noexcept;
@@ -127,6 +133,8 @@ private:
 
   const std::uint64_t capacity_frames_;
   const std::uint64_t capacity_units_;
+  const std::uint64_t half_frames_; // 0: no calls
+  const std::uint64_t half_units_;
   const std::uint64_t frame_mask_;
   const std::uint64_t slab_mask_;
   std::unique_ptr<Descriptor[], Free> descriptors_;

@@ -71,7 +71,7 @@ using namespace ring_detail; // this header is private to the pipe
 
 template <class Policy>
 struct BasicSubmissionRing<Policy>::Claim {
-  std::size_t frames = 0;
+  std::uint32_t frames = 0;
   std::uint64_t first_frame = 0;
   std::uint64_t first_unit = 0;
   bool wake = false;
@@ -83,6 +83,8 @@ BasicSubmissionRing<Policy>::BasicSubmissionRing(std::size_t capacity_frames,
                                                  std::size_t capacity_bytes)
     : capacity_frames_(capacity_frames),
       capacity_units_(std::max<std::size_t>(capacity_bytes / 8, 1)),
+      half_frames_(capacity_frames_ < smallest_with_half ? 0 : capacity_frames_ / 2),
+      half_units_(capacity_frames_ < smallest_with_half ? 0 : capacity_units_ / 2),
       frame_mask_(std::bit_ceil(capacity_frames) - 1),
       // one slab more than the capacity spans at most, so a place is free again before it is due
       slab_mask_(std::bit_ceil(capacity_units_ / slab_units + 3) - 1),
@@ -122,7 +124,7 @@ auto BasicSubmissionRing<Policy>::ensure_slab(Atomic<Slab*>& place) noexcept -> 
 }
 
 template <class Policy>
-auto BasicSubmissionRing<Policy>::claim(const std::uint64_t* units, std::size_t frames,
+auto BasicSubmissionRing<Policy>::claim(const std::uint64_t* units, std::uint32_t frames,
                                         bool in_slab) noexcept -> Claim {
   std::uint64_t tail = tail_.load(std::memory_order_relaxed);
   for (;;) {
@@ -163,7 +165,10 @@ auto BasicSubmissionRing<Policy>::claim(const std::uint64_t* units, std::size_t 
     }
     if (tail_.compare_exchange_weak(tail, pack(unit, claim.first_frame + claim.frames),
                                     std::memory_order_relaxed)) {
-      claim.wake = (tail & idle_bit) != 0;
+      claim.wake =
+          (tail & idle_bit) != 0 ||
+          (used_frames < half_frames_ && used_frames + claim.frames >= half_frames_) ||
+          (used_units < half_units_ && used_units + (unit - claim.first_unit) >= half_units_);
       return claim;
     }
   }
@@ -191,7 +196,7 @@ auto BasicSubmissionRing<Policy>::submit(ChannelId channel, std::string_view pay
   const Claim claimed = claim(&units, 1, true);
   if (claimed.frames)
     write(claimed.first_frame, claimed.first_unit, channel, payload);
-  return {claimed.frames, claimed.wake, claimed.reason};
+  return {claimed.frames, claimed.reason, claimed.wake};
 }
 
 template <class Policy>
@@ -210,7 +215,7 @@ auto BasicSubmissionRing<Policy>::submit_block(ChannelId channel, BlockPtr block
     descriptor.stamp.store(static_cast<std::uint32_t>(claimed.first_frame),
                            std::memory_order_release);
   }
-  return {claimed.frames, claimed.wake, claimed.reason};
+  return {claimed.frames, claimed.reason, claimed.wake};
 }
 
 template <class Policy>

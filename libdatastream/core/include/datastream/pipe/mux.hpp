@@ -57,9 +57,9 @@ public:
   /// `batches` in that order. Throws `std::bad_alloc`; what was not appended stays queued.
   Drained drain(std::vector<FrameBatch>& batches);
 
-  /// Called once by the next submission after `try_idle` returned true, on the submitting thread;
-  /// must be quick, must not throw and must not call `set_waker`. Replacing it waits for a call
-  /// that is under way.
+  /// Called by the next submission after `try_idle` returned true, and by each that fills a mux
+  /// half, in frames or bytes; on the submitting thread. Must be quick, must not throw and must not
+  /// call `set_waker`. Replacing it waits for a call that is under way.
   void set_waker(std::function<void()> waker);
   /// True: nothing is queued, and the waker will be called. False: drain again. From the drainer.
   bool try_idle() noexcept;
