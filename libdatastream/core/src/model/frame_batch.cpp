@@ -68,10 +68,13 @@ FrameBatch FrameBatch::copy_of(const StreamId& stream, std::span<const FrameView
 std::expected<FrameBatch, FrameBatch::Malformed>
 FrameBatch::from_wire(StreamId stream, std::span<const FrameHeader> headers, BlockPtr block) {
   const std::size_t capacity = block ? block->capacity() : 0;
+  std::size_t left = capacity;
   for (std::size_t i = 0; i < headers.size(); ++i) {
     const FrameHeader& header = headers[i];
-    if (header.offset > capacity || header.length > capacity - header.offset)
+    if (header.offset > capacity || header.length > capacity - header.offset ||
+        header.length > left)
       return std::unexpected(Malformed{i});
+    left -= header.length;
   }
   if (headers.empty())
     return FrameBatch{};

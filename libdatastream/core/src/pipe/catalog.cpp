@@ -54,10 +54,10 @@ Catalog::register_channel(const StreamId& stream, std::string name, ChannelConte
   if (owner.closed)
     return std::unexpected(
         CatalogError{Kind::stream_ended, "channel '" + name + "': the stream has ended"});
-  if (owner.next_id == std::numeric_limits<std::uint32_t>::max())
+  if (owner.next_id > std::numeric_limits<std::uint32_t>::max())
     return std::unexpected(
         CatalogError{Kind::ids_exhausted, "channel '" + name + "': no channel id is left"});
-  const ChannelId id{owner.next_id++};
+  const ChannelId id{static_cast<std::uint32_t>(owner.next_id++)};
   add(owner, {stream, id, std::move(name), std::nullopt, std::move(content)});
   return id;
 }
@@ -74,6 +74,7 @@ std::expected<bool, CatalogError> Catalog::declare_channel(ChannelDescriptor des
                          to_string(descriptor.stream) + " is '" + known->second.channel->name +
                          "' and was declared again as '" + descriptor.name + "'"});
   }
+  owner.next_id = std::max<std::uint64_t>(owner.next_id, std::uint64_t{descriptor.id.value} + 1);
   add(owner, std::move(descriptor));
   return true;
 }

@@ -57,8 +57,8 @@ struct DeliveryFanout::State {
     return true;
   }
 
-  Stream& stream_of(const FrameBatch& batch) {
-    const StreamId& id = batch.stream();
+  /// The stream's state; declares the stream if nobody has. The lock must be held.
+  Stream& stream_of(const StreamId& id) {
     if (last_stream && last_stream->first == id)
       return last_stream->second;
     auto it = streams.find(id);
@@ -73,7 +73,7 @@ struct DeliveryFanout::State {
   EndpointTick publish(const FrameBatch& batch) {
     if (batch.empty())
       return {};
-    Stream& stream = stream_of(batch);
+    Stream& stream = stream_of(batch.stream());
     if (stream.ended) {
       frames_after_end += batch.size();
       return {};
@@ -163,7 +163,7 @@ EndpointTick DeliveryFanout::publish(std::span<const FrameBatch> batches) {
 
 void DeliveryFanout::end_stream(const StreamId& stream, std::uint64_t assigned) {
   const std::lock_guard lock(state_->mutex);
-  State::Stream& ending = state_->streams[stream];
+  State::Stream& ending = state_->stream_of(stream);
   if (ending.ended)
     return;
   ending.next = std::max(ending.next, Position{assigned});
@@ -180,7 +180,7 @@ void DeliveryFanout::refresh() {
 
 void DeliveryFanout::expect_next(const StreamId& stream, Position next) {
   const std::lock_guard lock(state_->mutex);
-  State::Stream& known = state_->streams[stream];
+  State::Stream& known = state_->stream_of(stream);
   known.next = std::max(known.next, next);
 }
 
@@ -270,7 +270,10 @@ std::expected<EventBatch, RecvError> DatastreamSubscription::recv(std::stop_toke
 
 std::expected<EventBatch, RecvError>
 DatastreamSubscription::recv_for(std::chrono::nanoseconds timeout, std::stop_token stop) {
-  return state_->subscriber->recv_until(std::chrono::steady_clock::now() + timeout,
+  using Clock = std::chrono::steady_clock;
+  const auto now = Clock::now();
+  const bool for_ever = timeout > Clock::time_point::max() - now;
+  return state_->subscriber->recv_until(for_ever ? Clock::time_point::max() : now + timeout,
                                         std::move(stop));
 }
 

@@ -72,9 +72,17 @@ DatastreamSubscription DatastreamEndpoint::subscribe(std::string name, Subscript
 SubscriptionStart DatastreamEndpoint::attach(std::string name, SubscriptionRequest request,
                                              SubscriberCapacity capacity,
                                              std::unique_ptr<SubscriberSink> sink) {
-  const std::lock_guard lock(state_->tick_mutex);
-  return state_->pipe->fanout.attach(std::move(name), std::move(request), capacity,
-                                     std::move(sink));
+  SubscriptionStart start;
+  {
+    const std::lock_guard lock(state_->tick_mutex);
+    start =
+        state_->pipe->fanout.attach(std::move(name), std::move(request), capacity, std::move(sink));
+    if (!state_->ended)
+      return start;
+    state_->refreshed_version = 0; // the next tick tells it of the end
+  }
+  state_->pipe->mux.wake();
+  return start;
 }
 
 bool DatastreamEndpoint::acknowledge(SubscriptionId id, std::uint64_t sequence) {
@@ -133,14 +141,24 @@ EndpointTick DatastreamEndpoint::tick() {
 std::size_t DatastreamEndpoint::drain_directly(std::vector<FrameBatch>& batches) {
   const std::lock_guard lock(state_->tick_mutex);
   Mux& mux = state_->pipe->mux;
-  const std::size_t frames = mux.drain(batches).frames;
-  state_->drained_directly += frames;
+  const std::uint64_t before = mux.assigned();
+  const auto taken = [&] { return mux.assigned() - before; };
+  try {
+    mux.drain(batches);
+  } catch (const std::bad_alloc&) {
+    if (taken() == 0)
+      throw;
+    // What could not be taken is still queued; what was taken is the caller's.
+  }
+  state_->drained_directly += taken();
   state_->pipe->fanout.expect_next(stream_id(), Position{mux.assigned()});
-  return frames;
+  return taken();
 }
 
 bool DatastreamEndpoint::submit_health() {
-  const auto channel = try_register_channel(health_channel, JsonRecord{health_channel});
+  auto channel = try_register_channel(health_channel, JsonRecord{health_channel});
+  if (!channel && channel.error().kind == CatalogError::Kind::conflicting_name)
+    channel = catalog()->find_channel(stream_id(), health_channel)->id; // the name decides
   // Without a channel the record is refused by the ended mux, and counted there.
   return state_->pipe->mux.submit_owned(channel.value_or(ChannelId{}), encode_health(ledger()));
 }
@@ -193,7 +211,7 @@ bool DatastreamEndpoint::try_idle() noexcept {
     return false;
   if (pipe.catalog->version() == state_->refreshed_version)
     return true;
-  pipe.mux.wake(); // a channel was registered after the last tick; its wake-up found us busy
+  pipe.mux.stay_awake(); // a channel was registered since; its wake-up may have found us busy
   return false;
 }
 

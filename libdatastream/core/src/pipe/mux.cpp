@@ -41,6 +41,8 @@ struct Mux::State {
       return ring.submit(channel, payload);
     if (payload.size() > defaults::payload_bytes_max)
       return {.reason = LossReason::payload_too_large};
+    if (const LossReason reason = ring.refusal(payload.size()); reason != LossReason{})
+      return {.reason = reason};
     BlockPtr block = allocate_block(payload.size());
     if (block)
       std::memcpy(block->data(), payload.data(), payload.size());
@@ -76,7 +78,9 @@ bool Mux::submit(ChannelId channel, std::string_view payload) noexcept {
 }
 
 bool Mux::submit_owned(ChannelId channel, std::string payload) noexcept {
-  if (payload.size() <= defaults::slab_payload_max || payload.size() > defaults::payload_bytes_max)
+  const bool wasteful = payload.capacity() / 2 > payload.size(); // would pin what nobody counts
+  if (payload.size() <= defaults::slab_payload_max ||
+      payload.size() > defaults::payload_bytes_max || wasteful)
     return submit(channel, payload);
   return state_->settle(state_->place_block(channel, adopt_string(std::move(payload))), 1) == 1;
 }
@@ -128,6 +132,10 @@ bool Mux::try_idle() noexcept {
 void Mux::wake() noexcept {
   if (state_->ring.leave_idle())
     state_->call_waker();
+}
+
+void Mux::stay_awake() noexcept {
+  state_->ring.leave_idle();
 }
 
 void Mux::close() noexcept {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
@@ -16,6 +17,17 @@
 #include <vector>
 
 namespace datastream {
+
+/// What a ring is made of. Tests put it together from parts that they control.
+struct RingPolicy {
+  template <class T>
+  using Atomic = std::atomic<T>;
+  using Slab = datastream::Slab;
+  /// A slab with one reference; null when there is no memory.
+  static Slab* take_slab() noexcept { return SlabPool::take(); }
+  /// Payload bytes that begin in one slab.
+  static constexpr std::size_t slab_bytes = defaults::slab_bytes;
+};
 
 /// A multi-producer, single-consumer queue of payloads, bounded exactly in frames and in bytes,
 /// that keeps causal order: if one submission returned before another began, its frame comes first.
@@ -40,12 +52,13 @@ namespace datastream {
 ///
 /// Thread safety: `submit*`, `close`, `closed` and the counts from any thread; `drain`, `try_idle`
 /// from one thread at a time.
-class SubmissionRing {
+template <class Policy>
+class BasicSubmissionRing {
 public:
-  SubmissionRing(std::size_t capacity_frames, std::size_t capacity_bytes);
-  ~SubmissionRing();
-  SubmissionRing(const SubmissionRing&) = delete;
-  SubmissionRing& operator=(const SubmissionRing&) = delete;
+  BasicSubmissionRing(std::size_t capacity_frames, std::size_t capacity_bytes);
+  ~BasicSubmissionRing();
+  BasicSubmissionRing(const BasicSubmissionRing&) = delete;
+  BasicSubmissionRing& operator=(const BasicSubmissionRing&) = delete;
 
   /// What became of a submission.
   struct Outcome {
@@ -75,6 +88,9 @@ public:
   /// Ends an idle state without a submission. Returns whether there was one to end.
   bool leave_idle() noexcept;
 
+  /// Would a payload of this size be refused right now? Spares the caller the copy of a large one.
+  LossReason refusal(std::size_t bytes) const noexcept;
+
   /// Refuses everything from now on. Claims in flight are still completed.
   void close() noexcept;
   bool closed() const noexcept;
@@ -82,22 +98,30 @@ public:
   std::size_t queued() const noexcept;
 
 private:
+  template <class T>
+  using Atomic = typename Policy::template Atomic<T>;
+  using Slab = typename Policy::Slab;
+
   struct Descriptor {
-    std::atomic<std::uint32_t> stamp;
+    Atomic<std::uint32_t> stamp;
     std::uint32_t channel;
     std::uint32_t length;
     std::uint32_t offset; // in the slab; `own_block` for a payload with a block of its own
   };
   static constexpr std::uint32_t own_block = ~0U;
-  static constexpr std::uint64_t slab_units = defaults::slab_bytes / 8;
+  static constexpr std::uint64_t slab_units = Policy::slab_bytes / 8;
+
+  struct Free {
+    void operator()(void* memory) const noexcept { std::free(memory); }
+  };
 
   struct Claim;
   Claim claim(const std::uint64_t* units, std::size_t frames, bool in_slab) noexcept;
-  Slab* ensure_slab(std::atomic<Slab*>& place) noexcept;
+  Slab* ensure_slab(Atomic<Slab*>& place) noexcept;
   void write(std::uint64_t frame, std::uint64_t unit, ChannelId channel,
              std::string_view payload) noexcept;
   void pass(std::uint64_t from_unit, std::uint64_t to_unit) noexcept;
-  std::atomic<Slab*>& slab_place(std::uint64_t unit) noexcept {
+  Atomic<Slab*>& slab_place(std::uint64_t unit) noexcept {
     return slabs_[(unit / slab_units) & slab_mask_];
   }
 
@@ -105,13 +129,16 @@ private:
   const std::uint64_t capacity_units_;
   const std::uint64_t frame_mask_;
   const std::uint64_t slab_mask_;
-  Descriptor* descriptors_;
-  std::atomic<Block*>* own_blocks_;
-  std::unique_ptr<std::atomic<Slab*>[]> slabs_;
+  std::unique_ptr<Descriptor[], Free> descriptors_;
+  std::unique_ptr<Atomic<Block*>[], Free> own_blocks_;
+  std::unique_ptr<Atomic<Slab*>[]> slabs_;
 
   static constexpr std::size_t line = 128; // two cache lines: the prefetcher fetches pairs
-  alignas(line) std::atomic<std::uint64_t> tail_{0};
-  alignas(line) std::atomic<std::uint64_t> head_{0};
+  alignas(line) Atomic<std::uint64_t> tail_{0};
+  alignas(line) Atomic<std::uint64_t> head_{0};
 };
+
+using SubmissionRing = BasicSubmissionRing<RingPolicy>;
+extern template class BasicSubmissionRing<RingPolicy>; // in submission_ring.cpp
 
 } // namespace datastream

@@ -41,28 +41,35 @@ FrameBatch Subscriber::fitting(const FrameBatch& batch) const {
   }
 }
 
+/// Queues or pushes what fits. Throws `std::bad_alloc`, and then has done nothing.
+std::size_t Subscriber::accept(const FrameBatch& batch) {
+  tell_ends_due();
+  FrameBatch part = fitting(batch);
+  const std::size_t accepted = part.size();
+  if (accepted == 0)
+    return 0;
+  // The count that travels is that of the frames lost before these.
+  Item item{.count = accepted, .bytes = part.pinned_bytes(), .dropped = counts_.dropped};
+  const std::size_t bytes = item.bytes;
+  item.frames = std::move(part);
+  enqueue(std::move(item));
+  counts_.outstanding += accepted;
+  outstanding_bytes_ += bytes;
+  return accepted;
+}
+
 std::size_t Subscriber::offer(const FrameBatch& batch) {
   const std::lock_guard lock(mutex_);
-  FrameBatch part = closed_ ? FrameBatch() : fitting(batch);
-  const std::size_t accepted = part.size();
+  std::size_t accepted = 0;
+  try {
+    accepted = closed_ ? 0 : accept(batch);
+  } catch (const std::bad_alloc&) {
+    // A copy that finds no memory is a copy that finds no room.
+  }
   counts_.offered += batch.size();
-  if (accepted) {
-    // The count that travels is that of the frames lost before these.
-    Item item{
-        .count = accepted, .bytes = part.pinned_bytes(), .dropped = counts_.dropped};
-    item.frames = std::move(part);
-    counts_.outstanding += accepted;
-    outstanding_bytes_ += item.bytes;
-    enqueue(std::move(item));
-  }
   counts_.dropped += batch.size() - accepted;
-  // Nothing is on its way that would carry the count.
-  if (accepted == 0 && items_.empty() && !closed_) {
-    if (push_mode())
-      enqueue({.dropped = counts_.dropped});
-    else
-      arrived_.notify_one();
-  }
+  if (accepted == 0 && items_.empty() && !closed_)
+    refresh_locked(); // nothing is on its way that would carry the count
   return accepted;
 }
 
@@ -80,24 +87,42 @@ void Subscriber::end_before_start(const StreamEnd& end) {
     enqueue({.dropped = counts_.dropped, .ended = end});
 }
 
+void Subscriber::tell_ends_due() {
+  for (; !ends_due_.empty(); ends_due_.erase(ends_due_.begin()))
+    enqueue({.dropped = counts_.dropped, .ended = ends_due_.front()});
+}
+
+/// Throws `std::bad_alloc`, and then has done nothing.
 void Subscriber::enqueue(Item item) {
   if (!push_mode()) {
     items_.push_back(std::move(item));
     arrived_.notify_one();
     return;
   }
-  item.sequence = ++last_sequence_;
-  sink_->deliver(make_event(item));
-  item.frames = {};
-  notices_in_flight_ += item.count == 0 ? 1 : 0;
-  items_.push_back(std::move(item));
+  item.sequence = last_sequence_ + 1;
+  Item& kept = items_.emplace_back(
+      Item{.count = item.count, .bytes = item.bytes, .sequence = item.sequence});
+  try {
+    EventBatch event = make_event(item);
+    last_sequence_ = kept.sequence;
+    notices_in_flight_ += kept.count == 0 ? 1 : 0;
+    sink_->deliver(std::move(event));
+  } catch (const std::bad_alloc&) {
+    items_.pop_back();
+    throw;
+  }
+}
+
+/// The catalog that this subscriber may be told: nothing that came after it was closed.
+std::size_t Subscriber::known_version() const noexcept {
+  return closed_ ? last_version_ : catalog_->version();
 }
 
 EventBatch Subscriber::make_event(Item& item) {
   EventBatch event;
   event.subscription = id_;
   event.sequence = item.sequence;
-  if (const std::size_t version = catalog_->version(); version != told_version_) {
+  if (const std::size_t version = known_version(); version != told_version_) {
     event.declarations = catalog_->declarations(told_version_, version);
     told_version_ = version;
   }
@@ -111,72 +136,81 @@ EventBatch Subscriber::make_event(Item& item) {
 
 /// Something to tell that no queued frame will carry: while frames wait, they do.
 bool Subscriber::news_due() const {
-  return catalog_->version() != told_version_ || counts_.dropped != told_dropped_;
+  return known_version() != told_version_ || counts_.dropped != told_dropped_;
 }
 
 void Subscriber::refresh() {
   const std::lock_guard lock(mutex_);
+  refresh_locked();
+}
+
+void Subscriber::refresh_locked() {
   if (!push_mode()) {
     if (news_due())
       arrived_.notify_one();
     return;
   }
-  for (const StreamEnd& end : std::exchange(ends_due_, {}))
-    enqueue({.dropped = counts_.dropped, .ended = end});
-  // At most one notice is under way, so a subscriber that never acknowledges costs no more.
-  const bool room = counts_.outstanding < capacity_.frames;
-  const bool declarations_due = catalog_->version() != told_version_;
-  if (notices_in_flight_ == 0 && (declarations_due || (room && news_due())))
-    enqueue({.dropped = counts_.dropped});
+  try {
+    tell_ends_due();
+    // At most one notice is under way, so a subscriber that never acknowledges costs no more.
+    const bool room = counts_.outstanding < capacity_.frames;
+    const bool declarations_due = known_version() != told_version_;
+    if (notices_in_flight_ == 0 && (declarations_due || (room && news_due())))
+      enqueue({.dropped = counts_.dropped});
+  } catch (const std::bad_alloc&) {
+    // Still due: the next refresh or delivery tells it.
+  }
 }
 
-Subscriber::Item Subscriber::release_front() {
-  Item front = std::move(items_.front());
+std::size_t Subscriber::release_front() {
+  const std::size_t count = items_.front().count;
+  counts_.outstanding -= count;
+  counts_.acknowledged += count;
+  outstanding_bytes_ -= items_.front().bytes;
   items_.pop_front();
-  counts_.outstanding -= front.count;
-  counts_.acknowledged += front.count;
-  outstanding_bytes_ -= front.bytes;
-  return front;
+  return count;
 }
 
 bool Subscriber::acknowledge(std::uint64_t sequence) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!push_mode() || sequence > last_sequence_ || items_.empty() ||
-        sequence < items_.front().sequence)
-      return false;
-    while (!items_.empty() && items_.front().sequence <= sequence)
-      notices_in_flight_ -= release_front().count == 0 ? 1 : 0;
-  }
-  refresh();
+  const std::lock_guard lock(mutex_);
+  if (!push_mode() || sequence > last_sequence_ || items_.empty() ||
+      sequence < items_.front().sequence)
+    return false;
+  while (!items_.empty() && items_.front().sequence <= sequence)
+    notices_in_flight_ -= release_front() == 0 ? 1 : 0;
+  refresh_locked();
   return true;
 }
 
 void Subscriber::close() {
   const std::lock_guard lock(mutex_);
+  if (!closed_)
+    last_version_ = catalog_->version();
   closed_ = true;
   arrived_.notify_all();
 }
 
 SubscriberCounts Subscriber::leave() {
-  std::unique_ptr<SubscriberSink> sink; // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   closed_ = true;
   counts_.abandoned += counts_.outstanding;
   counts_.outstanding = 0;
   outstanding_bytes_ = 0;
   items_.clear();
-  told_version_ = catalog_->version();
+  ends_due_.clear();
+  last_version_ = told_version_; // nothing is due any more
   told_dropped_ = counts_.dropped;
-  sink = std::move(sink_);
   arrived_.notify_all();
   return counts_;
 }
 
 std::optional<EventBatch> Subscriber::take() {
   if (!items_.empty()) {
-    Item item = release_front();
-    return make_event(item);
+    EventBatch event = make_event(items_.front());
+    release_front();
+    if (items_.empty() && news_due())
+      arrived_.notify_one(); // somebody else may be waiting for it
+    return event;
   }
   if (!news_due())
     return std::nullopt;

@@ -26,7 +26,8 @@ public:
   const std::string& name() const noexcept { return name_; }
   const SubscriptionRequest& request() const noexcept { return *request_; }
 
-  /// Returns how many frames of the batch were accepted; the others are dropped and counted.
+  /// Returns how many frames of the batch were accepted; the others are dropped and counted, also
+  /// when memory runs out.
   std::size_t offer(const FrameBatch& batch);
   void end(const StreamEnd& end);
   /// The stream ended before this subscriber came: pushed ones are told at the next `refresh`.
@@ -58,12 +59,16 @@ private:
   };
 
   bool push_mode() const noexcept { return sink_ != nullptr; }
+  std::size_t known_version() const noexcept;
+  std::size_t accept(const FrameBatch& batch);
+  void tell_ends_due();
   FrameBatch fitting(const FrameBatch& batch) const;
   void enqueue(Item item);
   EventBatch make_event(Item& item);
   bool news_due() const;
+  void refresh_locked();
   std::optional<EventBatch> take();
-  Item release_front();
+  std::size_t release_front();
 
   const SubscriptionId id_;
   const std::string name_;
@@ -82,7 +87,8 @@ private:
   std::uint64_t told_dropped_ = 0;
   std::uint64_t last_sequence_ = 0;
   std::size_t notices_in_flight_ = 0; // pushed deliveries without frames, unacknowledged
-  std::vector<StreamEnd> ends_due_;   // pushed: to be told at the next refresh
+  std::vector<StreamEnd> ends_due_;   // pushed: to be told before anything else
+  std::size_t last_version_ = 0;      // of the catalog when it was closed
   bool closed_ = false;
 };
 

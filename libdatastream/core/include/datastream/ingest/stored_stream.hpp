@@ -78,12 +78,12 @@ public:
     late_for_evicted, ///< its position lies below what retention has evicted
   };
 
-  /// Takes one frame and copies its payload.
+  /// Takes one frame and copies its payload, which must be smaller than 4 GiB.
   Accepted accept(const FrameView& frame);
 
-  /// Takes a batch of this stream; returns how many frames were new. Keeps the batch's block and
-  /// copies nothing if the new frames use at least half of that block; otherwise copies. Bounds of
-  /// retention apply after the whole batch.
+  /// Takes a batch, which must be of this stream; returns how many frames were new. Keeps the
+  /// batch's block and copies nothing if the new frames use at least half of that block; otherwise
+  /// copies. Bounds of retention apply after the whole batch.
   std::size_t accept(const FrameBatch& batch);
 
   /// The frame at a position, if it is stored.

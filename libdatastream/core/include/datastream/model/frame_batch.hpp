@@ -48,8 +48,9 @@ public:
   static FrameBatch copy_of(const StreamId& stream, std::span<const FrameView> frames);
   static FrameBatch copy_of(const StreamId& stream, std::span<const Frame> frames);
 
-  /// Puts a batch together that came from a peer. Every header must lie inside the block.
-  /// Errors: `malformed_batch` with the index of the first header that does not.
+  /// Puts a batch together that came from a peer. Every payload must lie inside the block, and
+  /// together they must not be larger than it: a few bytes must not become gigabytes downstream.
+  /// Errors: `malformed_batch` with the index of the first header that breaks this.
   struct Malformed {
     std::size_t header; ///< index of the offending header
   };

@@ -91,7 +91,7 @@ private:
     StreamDescriptorPtr descriptor;
     std::unordered_map<ChannelId, Entry> by_id;
     std::unordered_map<std::string_view, ChannelId> by_name; // keys live in the descriptors
-    std::uint32_t next_id = 1;
+    std::uint64_t next_id = 1; // above every id declared; 2^32 when none is left
     bool closed = false;
   };
 

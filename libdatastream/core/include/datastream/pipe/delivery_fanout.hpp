@@ -37,7 +37,7 @@ struct EndpointTick {
 /// Where deliveries go that are pushed instead of pulled.
 class SubscriberSink {
 public:
-  virtual ~SubscriberSink() = default;
+  virtual ~SubscriberSink() = default; ///< runs outside the fanout's locks
   /// Passes a delivery on. Called with locks of the fanout held, one call at a time: must not
   /// block, must not throw, must not call the fanout.
   virtual void deliver(EventBatch batch) noexcept = 0;
@@ -69,8 +69,9 @@ public:
                                    SubscriptionRequest request = SubscriptionRequest::all(),
                                    SubscriberCapacity capacity = {});
 
-  /// Subscribes a sink. Nothing is delivered to it before this returns; an ended stream's end
-  /// follows at the next `refresh` or publication.
+  /// Subscribes a sink. This delivers nothing; the first publication after it does, also one that
+  /// another thread begins before the caller has seen the result. An ended stream's end follows at
+  /// the next `refresh`, or ahead of the next publication.
   SubscriptionStart attach(std::string name, SubscriptionRequest request,
                            SubscriberCapacity capacity, std::unique_ptr<SubscriberSink> sink);
   /// Everything up to delivery `sequence` has been received. Cumulative and idempotent; one from
@@ -84,7 +85,8 @@ public:
   /// ended are refused and counted (`FanoutLedger::frames_after_end`).
   EndpointTick publish(const FrameBatch& batch);
   EndpointTick publish(std::span<const FrameBatch> batches);
-  /// Publishes the end of a stream, once. `assigned`: its final number of positions.
+  /// Publishes the end of a stream, once, declaring it on the way if need be. `assigned`: its
+  /// final number of positions.
   void end_stream(const StreamId& stream, std::uint64_t assigned);
   /// Sends pushed subscribers what they lack of the catalog, and wakes pulling ones.
   void refresh();

@@ -19,7 +19,7 @@
 namespace datastream {
 
 struct PipeOptions {
-  MuxOptions mux;
+  MuxOptions mux{};
   /// Time between health records that `tick` submits by itself; zero: only on request.
   std::chrono::milliseconds health_interval{0};
 };

@@ -41,8 +41,8 @@ public:
 
   /// Queues a copy of `payload`. False: refused and counted.
   bool submit(ChannelId channel, std::string_view payload) noexcept;
-  /// Queues `payload`, without a copy when it is large. False: refused and counted; the string is
-  /// gone either way.
+  /// Queues `payload`, without a copy when it is large and fills its string well. False: refused
+  /// and counted; the string is gone either way.
   bool submit_owned(ChannelId channel, std::string payload) noexcept;
   /// Queues a prefix of `payloads`, in order and with one claim for many of them. Returns its
   /// length; the payloads after it are refused and counted.
@@ -63,6 +63,8 @@ public:
   void set_waker(std::function<void()> waker);
   /// True: nothing is queued, and the waker will be called. False: drain again. From the drainer.
   bool try_idle() noexcept;
+  /// Takes back a `try_idle` that returned true: the waker is not called.
+  void stay_awake() noexcept;
   /// Calls the waker if the mux is idle.
   void wake() noexcept;
 

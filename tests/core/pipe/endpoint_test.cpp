@@ -1,0 +1,518 @@
+#include "pipe_support.hpp"
+
+#include <datastream/model/health.hpp>
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <semaphore>
+#include <set>
+#include <stdexcept>
+#include <thread>
+
+using namespace datastream;
+using namespace pipe_test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Positions = std::vector<std::uint64_t>;
+
+/// A pushed subscriber of an endpoint, and what it received.
+struct Pushed {
+  explicit Pushed(DatastreamEndpoint& endpoint, SubscriberCapacity capacity = {})
+      : start(endpoint.attach("pushed", SubscriptionRequest::all(), capacity,
+                              std::make_unique<InboxSink>(inbox))) {}
+  std::shared_ptr<Inbox> inbox = std::make_shared<Inbox>();
+  SubscriptionStart start;
+};
+
+} // namespace
+
+TEST_CASE("endpoint_without_subscribers_drains_to_bitbucket") {
+  DatastreamEndpoint endpoint(stream_id);
+  const ChannelId log = endpoint.register_channel("log", TextStream{});
+  REQUIRE(endpoint.producer().submit_text(log, "lost"));
+  CHECK(endpoint.tick() == EndpointTick{.drained = 1});
+  const PipeLedger ledger = endpoint.ledger();
+  CHECK(ledger.assigned == 1);
+  CHECK(ledger.bitbucketed == 1);
+  CHECK(ledger.published == 0);
+  CHECK(ledger.balanced());
+}
+
+TEST_CASE("subscription_snapshot_contains_stream_and_channel_metadata") {
+  DatastreamEndpoint endpoint(StreamDescriptor{stream_id, "label", StreamOrigin::Bootstrap});
+  endpoint.register_channel("log", TextStream{});
+  endpoint.register_channel("record", JsonRecord{"record"});
+  auto reader = endpoint.subscribe("reader");
+  CHECK(reader.snapshot() ==
+        DatastreamSnapshot{
+            {{stream_id, "label", StreamOrigin::Bootstrap}},
+            {{stream_id, ChannelId{1}, "log", std::nullopt, TextStream{}},
+             {stream_id, ChannelId{2}, "record", std::nullopt, JsonRecord{"record"}}}});
+  CHECK(DatastreamEndpoint(stream_id).subscribe("x").snapshot().streams.front() ==
+        StreamDescriptor{stream_id, std::nullopt, StreamOrigin::RemoteNode});
+}
+
+TEST_CASE("subscription_receives_only_future_matching_frames") {
+  DatastreamEndpoint endpoint(stream_id);
+  const auto out = endpoint.producer();
+  const ChannelId log = out.register_channel("log", TextStream{});
+  out.submit_text(log, "earlier");
+  endpoint.tick();
+  auto reader = endpoint.subscribe("reader");
+  CHECK(reader.starts() == std::vector<StreamStart>{{stream_id, Position{1}}});
+  out.submit_text(log, "later");
+  endpoint.tick();
+  CHECK(events_of(reader.drain_available()) ==
+        std::vector<DatastreamEvent>{FrameDelivery{{stream_id, log}, Position{1}, "later"}});
+}
+
+TEST_CASE("subscription_snapshot_filters_but_future_fanout_broadcasts") {
+  DatastreamEndpoint endpoint(stream_id);
+  const auto out = endpoint.producer();
+  const ChannelId a = out.register_channel("a", TextStream{});
+  const ChannelId b = out.register_channel("b", Bytes{});
+  auto reader = endpoint.subscribe("reader", {source_filter::All{}, channel_filter::Name{"a"}});
+  CHECK(reader.request().channels == ChannelFilter(channel_filter::Name{"a"}));
+  CHECK(reader.snapshot().channels.size() == 1);
+  out.submit_text(a, "1");
+  out.submit_bytes(b, "2");
+  endpoint.tick();
+  const auto delivery = reader.try_recv();
+  REQUIRE(delivery);
+  std::vector<std::string> seen;
+  delivery->each([&](const FrameView& frame) {
+    seen.push_back(std::string(frame.name) + "=" + std::string(frame.payload));
+  });
+  CHECK(seen == std::vector<std::string>{"a=1", "=2"});
+}
+
+TEST_CASE("endpoint_fans_out_ordered_frames_to_multiple_subscribers") {
+  DatastreamEndpoint endpoint(stream_id);
+  auto one = endpoint.subscribe("one");
+  auto two = endpoint.subscribe("two");
+  for (const char* text : {"a", "b", "c"})
+    REQUIRE(endpoint.producer().submit_text(ChannelId{1}, text));
+  CHECK(endpoint.tick() == EndpointTick{.drained = 3, .delivered = 6, .subscribers = 2});
+  CHECK(positions_of(one.drain_available()) == Positions{0, 1, 2});
+  CHECK(positions_of(two.drain_available()) == Positions{0, 1, 2});
+  CHECK(endpoint.ledger().published == 3);
+  CHECK(endpoint.tick() == EndpointTick{});
+}
+
+TEST_CASE("channel_declared_is_broadcast_to_filtered_subscribers") {
+  DatastreamEndpoint endpoint(stream_id);
+  auto reader = endpoint.subscribe("reader", {source_filter::All{}, channel_filter::Name{"x"}});
+  endpoint.register_channel("not x", Bytes{});
+  const auto events = events_of(reader.drain_available()); // without a tick
+  REQUIRE(events.size() == 1);
+  CHECK(std::get<ChannelDeclared>(events[0]).descriptor.name == "not x");
+  CHECK(endpoint.tick() == EndpointTick{});
+}
+
+TEST_CASE("submit_text_owned_queues_owned_string") {
+  DatastreamEndpoint endpoint(stream_id);
+  auto reader = endpoint.subscribe("reader");
+  const auto out = endpoint.producer();
+  CHECK(out.submit_text_owned(ChannelId{1}, "owned"));
+  std::string large(1U << 20U, 'x');
+  const char* bytes = large.data();
+  CHECK(out.submit_bytes_owned(ChannelId{1}, std::move(large)));
+  endpoint.tick();
+  CHECK(reader.try_recv()->frames.front().payload == "owned");
+  CHECK(reader.try_recv()->frames.front().payload.data() == bytes);
+}
+
+TEST_CASE("every_form_of_submission_carries_its_bytes") {
+  DatastreamEndpoint endpoint(stream_id);
+  auto reader = endpoint.subscribe("reader");
+  const auto out = endpoint.producer();
+  const std::string raw("\0\xff", 2);
+  CHECK(out.submit_bytes(ChannelId{1}, raw));
+  CHECK(out.submit_bytes(ChannelId{1}, std::as_bytes(std::span(raw))));
+  CHECK(out.submit_bytes_owned(ChannelId{1}, raw));
+  CHECK(out.submit_text(ChannelId{1}, raw));
+  const std::vector<std::string_view> many = {raw, raw};
+  CHECK(out.submit_many(ChannelId{1}, many) == 2);
+  CHECK(endpoint.tick().delivered == 6);
+  std::size_t seen = 0;
+  for (const EventBatch& delivery : reader.drain_available())
+    for (const FrameView& frame : delivery.frames)
+      seen += frame.payload == raw ? 1 : 0;
+  CHECK(seen == 6);
+}
+
+TEST_CASE("a_conflicting_registration_throws_or_returns_the_error") {
+  DatastreamEndpoint endpoint(stream_id);
+  const auto out = endpoint.producer();
+  const ChannelId id = out.register_channel("a", TextStream{});
+  CHECK(endpoint.register_channel("a", TextStream{}) == id);
+  CHECK_THROWS_AS(out.register_channel("a", Bytes{}), std::logic_error);
+  CHECK_THROWS_AS(endpoint.register_channel("a", Bytes{}), std::logic_error);
+  CHECK(out.try_register_channel("a", Bytes{}).error().kind ==
+        CatalogError::Kind::conflicting_name);
+  CHECK(out.find_channel("a") == id);
+  CHECK(out.find_channel("b") == std::nullopt);
+  CHECK(out.stream_id() == stream_id);
+}
+
+TEST_CASE("conflicting_registration_fails_without_catalog_or_fanout_mutation") {
+  DatastreamEndpoint endpoint(stream_id);
+  endpoint.register_channel("a", TextStream{});
+  auto reader = endpoint.subscribe("reader");
+  const auto before = endpoint.catalog()->snapshot();
+  CHECK(!endpoint.try_register_channel("a", Bytes{}));
+  const auto after = endpoint.catalog()->snapshot();
+  CHECK(after.version == before.version);
+  CHECK(after.snapshot == before.snapshot);
+  CHECK(reader.try_recv().error() == RecvError::empty);
+  CHECK(endpoint.register_channel("b", Bytes{}) == ChannelId{2});
+}
+
+TEST_CASE("mux_rejection_never_appears_or_consumes_a_position") {
+  DatastreamEndpoint endpoint(stream_id, {.mux = {.frames = 2}});
+  auto reader = endpoint.subscribe("reader");
+  const auto out = endpoint.producer();
+  for (const char* text : {"0", "1", "refused", "refused"})
+    out.submit_text(ChannelId{1}, text);
+  endpoint.tick();
+  CHECK(out.submit_text(ChannelId{1}, "2"));
+  endpoint.tick();
+  for (const FrameDelivery& frame : only<FrameDelivery>(events_of(reader.drain_available())))
+    CHECK(frame.payload == std::to_string(frame.position.value));
+  const PipeLedger ledger = endpoint.ledger();
+  CHECK(ledger.refused == RefusedCounts{.mux_frames_full = 2});
+  CHECK(ledger.submitted() == 5);
+  CHECK(ledger.assigned == 3);
+}
+
+TEST_CASE("drained_directly_frames_bypass_the_fanout_and_are_counted") {
+  DatastreamEndpoint endpoint(stream_id);
+  auto reader = endpoint.subscribe("reader");
+  const auto out = endpoint.producer();
+  out.submit_text(ChannelId{1}, "0");
+  out.submit_text(ChannelId{1}, "1");
+  std::vector<FrameBatch> taken;
+  CHECK(endpoint.drain_directly(taken) == 2);
+  CHECK(endpoint.drain_directly(taken) == 0);
+  CHECK(positions_of(taken) == Positions{0, 1});
+  CHECK(endpoint.subscribe("late").starts().front().from == Position{2});
+  out.submit_text(ChannelId{1}, "2");
+  endpoint.tick();
+  CHECK(positions_of(reader.drain_available()) == Positions{2});
+  const PipeLedger ledger = endpoint.ledger();
+  CHECK(ledger.drained_directly == 2);
+  CHECK(ledger.published == 1);
+  CHECK(ledger.balanced());
+}
+
+TEST_CASE("a_pushed_subscriber_is_told_of_a_channel_by_the_next_tick") {
+  DatastreamEndpoint endpoint(stream_id);
+  Pushed pushed(endpoint);
+  endpoint.tick();
+  CHECK(pushed.inbox->size() == 0);
+  endpoint.register_channel("new", Bytes{});
+  CHECK(endpoint.tick() == EndpointTick{});
+  REQUIRE(pushed.inbox->size() == 1);
+  CHECK(declared_names(pushed.inbox->all()) == std::vector<std::string>{"new"});
+  CHECK(endpoint.acknowledge(pushed.start.id, 1));
+  endpoint.tick();
+  CHECK(pushed.inbox->size() == 1);
+  CHECK(endpoint.unsubscribe(pushed.start.id));
+}
+
+TEST_CASE("ending_a_stream_publishes_what_was_accepted_and_then_the_end_once") {
+  DatastreamEndpoint endpoint(stream_id);
+  auto reader = endpoint.subscribe("reader");
+  Pushed pushed(endpoint);
+  const auto out = endpoint.producer();
+  const ChannelId log = out.register_channel("log", TextStream{});
+  out.submit_text(log, "last");
+  CHECK(!endpoint.ended());
+  endpoint.end_stream();
+  endpoint.end_stream();
+  endpoint.tick();
+  CHECK(endpoint.ended());
+  CHECK(endpoint.ledger().ended);
+  for (const auto& deliveries : {reader.drain_available(), pushed.inbox->all()}) {
+    const auto events = events_of(deliveries);
+    REQUIRE(events.size() == 3);
+    CHECK(std::holds_alternative<ChannelDeclared>(events[0]));
+    CHECK(std::holds_alternative<FrameDelivery>(events[1]));
+    CHECK(std::get<StreamEnded>(events[2]).stream == stream_id);
+    CHECK(deliveries.back().ended == StreamEnd{stream_id, 1});
+  }
+  CHECK(reader.try_recv().error() == RecvError::disconnected);
+}
+
+TEST_CASE("after_the_end_everything_is_refused_and_counted") {
+  DatastreamEndpoint endpoint(stream_id);
+  const auto out = endpoint.producer();
+  const ChannelId log = out.register_channel("log", TextStream{});
+  endpoint.end_stream();
+  CHECK(!out.submit_text(log, "late"));
+  const std::vector<std::string_view> many = {"late", "later"};
+  CHECK(out.submit_many(log, many) == 0);
+  CHECK(!endpoint.submit_health());
+  CHECK(out.try_register_channel("new", Bytes{}).error().kind == CatalogError::Kind::stream_ended);
+  CHECK(out.register_channel("log", TextStream{}) == log);
+  CHECK(endpoint.tick() == EndpointTick{});
+  const PipeLedger ledger = endpoint.ledger();
+  CHECK(ledger.refused == RefusedCounts{.stream_ended = 4});
+  CHECK(ledger.submitted() == 4);
+  CHECK(ledger.assigned == 0);
+}
+
+TEST_CASE("a_late_subscriber_gets_the_snapshot_then_the_end_and_is_disconnected") {
+  DatastreamEndpoint endpoint(stream_id);
+  endpoint.register_channel("log", TextStream{});
+  endpoint.producer().submit_text(ChannelId{1}, "x");
+  endpoint.end_stream();
+  auto late = endpoint.subscribe("late");
+  CHECK(late.snapshot().channels.size() == 1);
+  CHECK(late.starts() == std::vector<StreamStart>{{stream_id, Position{1}}});
+  const auto delivery = late.recv();
+  REQUIRE(delivery);
+  CHECK(delivery->declarations.empty());
+  CHECK(delivery->frames.empty());
+  CHECK(delivery->ended == StreamEnd{stream_id, 1});
+  CHECK(late.recv().error() == RecvError::disconnected);
+}
+
+TEST_CASE("a_late_pushed_subscriber_is_told_of_the_end_by_the_next_tick_and_wakes_an_idle_one") {
+  DatastreamEndpoint endpoint(stream_id);
+  int calls = 0;
+  endpoint.set_waker([&] { ++calls; });
+  endpoint.end_stream();
+  endpoint.tick();
+  REQUIRE(endpoint.try_idle());
+  Pushed late(endpoint);
+  CHECK(calls == 1);
+  CHECK(late.inbox->size() == 0);
+  CHECK(!endpoint.try_idle());
+  endpoint.tick();
+  REQUIRE(late.inbox->size() == 1);
+  CHECK(late.inbox->all()[0].ended == StreamEnd{stream_id, 0});
+  endpoint.tick();
+  CHECK(late.inbox->size() == 1);
+}
+
+TEST_CASE("ending_while_threads_submit_loses_nothing_that_was_accepted") {
+  for (int round = 0; round < 30; ++round) {
+    DatastreamEndpoint endpoint(stream_id);
+    auto reader = endpoint.subscribe("reader", SubscriptionRequest::all(), {.frames = 1U << 20U});
+    std::atomic<std::uint64_t> accepted = 0;
+    std::atomic<std::uint64_t> refused = 0;
+    std::atomic<int> running = 0;
+    std::vector<std::jthread> threads;
+    for (std::uint32_t t = 0; t < 3; ++t)
+      threads.emplace_back([&, t, out = endpoint.producer()] {
+        const std::string large(defaults::slab_payload_max + 1, 'x');
+        ++running;
+        for (std::uint64_t i = 0;; ++i) {
+          const bool taken = i % 64 == 63 ? out.submit_bytes(ChannelId{t}, large)
+                                          : out.submit_bytes(ChannelId{t}, "x");
+          ++(taken ? accepted : refused);
+          if (!taken && endpoint.ended())
+            return;
+        }
+      });
+    REQUIRE(eventually([&] { return running == 3; }));
+    for (int i = 0; i < round; ++i)
+      endpoint.tick();
+    endpoint.end_stream();
+    threads.clear();
+    std::uint64_t next = 0;
+    std::uint64_t ends = 0;
+    for (const EventBatch& delivery : reader.drain_available()) {
+      REQUIRE(ends == 0);
+      for (const FrameView& frame : delivery.frames)
+        REQUIRE(frame.position == Position{next++});
+      if (delivery.ended) {
+        ++ends;
+        CHECK(delivery.ended->assigned == next);
+      }
+    }
+    CHECK(ends == 1);
+    CHECK(next == accepted);
+    const PipeLedger ledger = endpoint.ledger();
+    CHECK(ledger.assigned == accepted);
+    CHECK(ledger.in_mux == 0);
+    CHECK(ledger.refused.total() == refused);
+    CHECK(ledger.balanced());
+  }
+}
+
+TEST_CASE("producers_that_outlive_their_endpoint_are_refused") {
+  auto endpoint = std::make_unique<DatastreamEndpoint>(stream_id);
+  const auto out = endpoint->producer();
+  const ChannelId log = out.register_channel("log", TextStream{});
+  endpoint.reset();
+  CHECK(!out.submit_text(log, "late"));
+  CHECK(!out.submit_bytes_owned(log, std::string(100'000, 'x')));
+  CHECK(out.try_register_channel("new", Bytes{}).error().kind == CatalogError::Kind::stream_ended);
+  CHECK(out.find_channel("log") == log);
+}
+
+TEST_CASE("queued_events_are_readable_after_the_endpoint_is_destroyed") {
+  auto endpoint = std::make_unique<DatastreamEndpoint>(stream_id);
+  const auto out =
+      endpoint->producer(); // keeps the pipe alive, and the reader is told all the same
+  auto reader = endpoint->subscribe("reader");
+  const ChannelId log = out.register_channel("log", TextStream{});
+  out.submit_text(log, "x");
+  endpoint->tick();
+  endpoint.reset();
+  const auto delivery = reader.recv();
+  REQUIRE(delivery);
+  delivery->each([](const FrameView& frame) { CHECK(frame.name == "log"); });
+  CHECK(reader.recv().error() == RecvError::disconnected);
+}
+
+TEST_CASE("destroying_the_endpoint_ends_a_wait") {
+  auto endpoint = std::make_unique<DatastreamEndpoint>(stream_id);
+  auto reader = endpoint->subscribe("reader");
+  std::jthread destroyer([&] { endpoint.reset(); });
+  CHECK(reader.recv().error() == RecvError::disconnected);
+}
+
+TEST_CASE("a_health_record_describes_the_moment_before_its_own_submission") {
+  DatastreamEndpoint endpoint(stream_id, {.mux = {.frames = 2}});
+  auto reader = endpoint.subscribe("reader", SubscriptionRequest::all(), {.frames = 1});
+  const auto out = endpoint.producer();
+  out.submit_text(ChannelId{9}, "a");
+  out.submit_text(ChannelId{9}, "b");
+  out.submit_text(ChannelId{9}, "refused");
+  endpoint.tick();
+  out.submit_text(ChannelId{9}, "queued");
+  const PipeLedger before = endpoint.ledger();
+  CHECK(before.refused.total() == 1);
+  CHECK(before.in_mux == 1);
+  CHECK(before.fanout.subscribers.at(0).counts.dropped == 1);
+  CHECK(endpoint.submit_health());
+  reader.drain_available();
+  auto second = endpoint.subscribe("second");
+  endpoint.tick();
+  const auto delivery = second.try_recv();
+  REQUIRE(delivery);
+  const FrameView frame = delivery->frames.back();
+  CHECK(frame.channel == out.find_channel(health_channel));
+  CHECK(frame.payload == encode_health(before));
+  CHECK(endpoint.catalog()->find_channel(stream_id, health_channel)->content ==
+        ChannelContent(JsonRecord{health_channel}));
+}
+
+TEST_CASE("a_health_record_goes_to_the_channel_of_its_name_whatever_its_content") {
+  DatastreamEndpoint endpoint(stream_id);
+  endpoint.register_channel("other", Bytes{});
+  const ChannelId health = endpoint.register_channel(health_channel, TextStream{});
+  CHECK(endpoint.submit_health());
+  std::vector<FrameBatch> batches;
+  endpoint.drain_directly(batches);
+  CHECK(batches.at(0).front().channel == health);
+}
+
+TEST_CASE("health_records_come_by_themselves_when_their_interval_has_passed") {
+  DatastreamEndpoint never(stream_id);
+  never.tick();
+  CHECK(never.ledger().assigned == 0);
+  DatastreamEndpoint often(stream_id, {.health_interval = 1ms});
+  CHECK(eventually([&] { return often.tick().drained > 0; }));
+  CHECK(often.producer().find_channel(health_channel));
+}
+
+TEST_CASE("the_waker_of_an_endpoint_is_called_for_a_frame_and_for_a_new_channel") {
+  DatastreamEndpoint endpoint(stream_id);
+  int calls = 0;
+  endpoint.set_waker([&] { ++calls; });
+  endpoint.tick();
+  REQUIRE(endpoint.try_idle());
+  const auto out = endpoint.producer();
+  const ChannelId log = out.register_channel("log", TextStream{});
+  CHECK(calls == 1);
+  CHECK(!endpoint.try_idle()); // subscribers have not been told yet
+  CHECK(calls == 1);
+  endpoint.tick();
+  REQUIRE(endpoint.try_idle());
+  out.register_channel("log", TextStream{}); // nothing new
+  CHECK(calls == 1);
+  out.submit_text(log, "x");
+  out.submit_text(log, "y");
+  CHECK(calls == 2);
+  CHECK(!endpoint.try_idle());
+}
+
+TEST_CASE("a_waker_may_call_the_endpoint") {
+  DatastreamEndpoint endpoint(stream_id);
+  std::uint64_t drained = 0;
+  endpoint.set_waker([&] { drained += endpoint.tick().drained; });
+  endpoint.tick();
+  endpoint.register_channel("a", Bytes{});
+  endpoint.try_idle(); // finds the channel undeclared; the waker is not called from here
+  endpoint.tick();
+  REQUIRE(endpoint.try_idle());
+  endpoint.producer().submit_bytes(ChannelId{1}, "x");
+  CHECK(drained == 1);
+}
+
+TEST_CASE("without_a_waker_nobody_is_called_any_more") {
+  DatastreamEndpoint endpoint(stream_id);
+  int calls = 0;
+  endpoint.set_waker([&] { ++calls; });
+  endpoint.tick();
+  REQUIRE(endpoint.try_idle());
+  endpoint.set_waker(nullptr);
+  endpoint.producer().submit_bytes(ChannelId{1}, "x");
+  CHECK(calls == 0);
+}
+
+TEST_CASE("no_wake_up_is_lost_when_channels_and_frames_come_from_many_threads") {
+  DatastreamEndpoint endpoint(stream_id);
+  std::counting_semaphore<> wakes{0};
+  endpoint.set_waker([&] { wakes.release(); });
+  Pushed pushed(endpoint, {.frames = 1U << 20U});
+  constexpr std::uint32_t threads = 3;
+  constexpr std::uint32_t each = 150;
+  std::vector<std::jthread> owners;
+  for (std::uint32_t t = 0; t < threads; ++t)
+    owners.emplace_back([t, out = endpoint.producer()] {
+      for (std::uint32_t i = 0; i < each; ++i) {
+        const auto name = std::to_string(t) + "." + std::to_string(i);
+        const ChannelId channel = out.register_channel(name, TextStream{});
+        if (i % 2)
+          out.submit_text(channel, name);
+        std::this_thread::yield();
+      }
+    });
+  std::set<std::uint32_t> declared;
+  std::uint64_t frames = 0;
+  bool in_order = true;
+  std::size_t read = 0;
+  bool lost = false;
+  const auto complete = [&] {
+    return declared.size() == threads * each && frames == threads * each / 2;
+  };
+  while (!complete() && !lost) {
+    endpoint.tick();
+    const auto inbox = pushed.inbox->all();
+    for (; read < inbox.size(); ++read) {
+      inbox[read].each_event([&](const DatastreamEvent& event) {
+        if (const auto* channel = std::get_if<ChannelDeclared>(&event)) {
+          in_order &= declared.insert(channel->descriptor.id.value).second;
+        } else if (const auto* frame = std::get_if<FrameDelivery>(&event)) {
+          ++frames;
+          in_order &= declared.contains(frame->channel.channel.value);
+        }
+      });
+      endpoint.acknowledge(pushed.start.id, inbox[read].sequence);
+    }
+    if (!complete() && pushed.inbox->size() == read && endpoint.try_idle())
+      lost = !wakes.try_acquire_for(patience);
+  }
+  CHECK(!lost);
+  CHECK(in_order);
+  CHECK(frames == threads * each / 2);
+  CHECK(endpoint.ledger().balanced());
+}
