@@ -1,5 +1,5 @@
-// The program a user of ours should be able to write: the shape to aim for, not a dictation of
-// names. A stub of it ran on CAF 0.17.6 and 1.1.
+// A whole program: an actor that works and says what it does, an actor that reads it, and a thread
+// that reads it as well.
 #include <datastream/actors.hpp>
 #include <datastream/record.hpp>
 
@@ -24,30 +24,32 @@ caf::behavior worker(caf::event_based_actor*, ds::DatastreamProducer out) {
   }};
 }
 
-caf::behavior listener(caf::event_based_actor* self, ds::EndpointRef node) {
-  ds::Subscriber in{self};                             // one per actor, any number of streams
-  in.subscribe(node, [](const ds::EventBatch& batch) { // acknowledged when this returns
+caf::behavior listener(caf::event_based_actor* self, ds::EndpointRef node, caf::actor work) {
+  auto print = [](const ds::EventBatch& batch) { // acknowledged when this returns
     batch.each([](const ds::FrameView& f) {
       std::cout << f.name << " #" << f.position << ' ' << f.payload << '\n';
     });
-  });
+  };
+  auto begin = [=](const ds::SubscriptionStart&) { // whatever is said from here on arrives
+    for (std::uint32_t i = 0; i < 3; ++i)
+      caf::anon_send(work, i);
+    caf::anon_send_exit(work, caf::exit_reason::user_shutdown); // queued behind the three jobs
+  };
+  ds::Subscriber in{self}; // one per actor, any number of streams
+  in.subscribe(node, {.on_batch = print, .on_start = begin});
   return in.handlers([](float) { /* the actor's own messages */ });
 }
 
 void caf_main(caf::actor_system& sys, const caf::actor_system_config&) {
   ds::Endpoint node{sys, {.node = "demo"}};
-  auto w = sys.spawn(worker, node.producer());
-  auto l = sys.spawn(listener, node.ref());
   std::jthread tail([sub = node.subscribe("tail")]() mutable { // a plain thread, no actor
     while (auto batch = sub.recv())
       batch->each([](const ds::FrameView& f) { std::clog << f.position << '\n'; });
   });
-  for (std::uint32_t i = 0; i < 3; ++i)
-    caf::anon_send(w, i);
-  caf::anon_send_exit(w, caf::exit_reason::user_shutdown); // queued behind the three jobs
-  caf::scoped_actor {
-    sys
-  } -> wait_for(w);
+  auto w = sys.spawn(worker, node.producer());
+  auto l = sys.spawn(listener, node.ref(), w);
+  caf::scoped_actor self{sys};
+  self->wait_for(w);
   node.close(); // drain, StreamEnded, wait for readers, stop
   caf::anon_send_exit(l, caf::exit_reason::user_shutdown);
 }
