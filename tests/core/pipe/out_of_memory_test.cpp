@@ -1,5 +1,9 @@
 /// The pipe when any one allocation fails: what is lost is counted, and nothing comes twice.
 
+#include "under_tsan.hpp"
+
+#if !DATASTREAM_UNDER_TSAN
+
 #include "pipe_support.hpp"
 #include "shortage.hpp"
 
@@ -153,3 +157,5 @@ TEST_CASE("a_submission_that_finds_no_memory_is_refused_and_counted") {
   CHECK(mux.submit(ChannelId{1}, large));
   CHECK(positions_of(drain(mux)) == std::vector<std::uint64_t>{0});
 }
+
+#endif

@@ -1,3 +1,7 @@
+#include "under_tsan.hpp"
+
+#if !DATASTREAM_UNDER_TSAN
+
 #include "shortage.hpp"
 
 #include <cstdlib>
@@ -82,3 +86,5 @@ bool Shortage::happened() {
 }
 
 } // namespace pipe_test
+
+#endif
