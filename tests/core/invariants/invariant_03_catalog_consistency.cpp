@@ -42,18 +42,17 @@ TEST_CASE("invariant_03_catalog_consistency") {
 
   SUBCASE("producers on many threads agree, and conflicts never win") {
     constexpr int names = 100;
+    const std::vector<ChannelContent> both = {Bytes{}, TextStream{}};
     std::vector<std::vector<ChannelId>> ids(4);
     {
       std::vector<std::jthread> threads;
       for (std::size_t t = 0; t < ids.size(); ++t)
-        threads.emplace_back([&mine = ids[t], producer = out, t] {
+        threads.emplace_back([&mine = ids[t], &both, producer = out, t] {
           for (int i = 0; i < names; ++i) {
             const std::string name = std::to_string(i);
             // Everybody tries both contents; one of them is the first.
-            const ChannelContent one = t % 2 ? ChannelContent(Bytes{}) : TextStream{};
-            const ChannelContent two = t % 2 ? ChannelContent(TextStream{}) : Bytes{};
-            const auto first = producer.try_register_channel(name, one);
-            const auto second = producer.try_register_channel(name, two);
+            const auto first = producer.try_register_channel(name, both[t % 2]);
+            const auto second = producer.try_register_channel(name, both[1 - t % 2]);
             if (first.has_value() != second.has_value())
               mine.push_back(first ? *first : *second);
           }

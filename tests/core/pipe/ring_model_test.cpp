@@ -1,11 +1,8 @@
 /// The submission ring in every order of its steps that a few preemptions can bring about.
 
-#if !defined(__SANITIZE_THREAD__) && defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define __SANITIZE_THREAD__
-#endif
-#endif
-#ifndef __SANITIZE_THREAD__ // it does not follow fibers, and sees nothing in one thread
+#include "under_tsan.hpp"
+
+#if !DATASTREAM_UNDER_TSAN // in one thread there is nothing for it to see
 
 #include "interleavings.hpp"
 

@@ -206,7 +206,7 @@ TEST_CASE("stress_capacities_of_a_few_frames") {
     stress({.frames = frames,
             .bytes = 1U << 20U,
             .producers = 3,
-            .attempts = 4000,
+            .attempts = 20'000,
             .largest = defaults::slab_payload_max + 1});
 }
 
@@ -214,16 +214,16 @@ TEST_CASE("stress_a_capacity_of_4096_frames_and_many_bytes") {
   stress({.frames = 4096,
           .bytes = 64U << 20U,
           .producers = 4,
-          .attempts = 6000,
+          .attempts = 30'000,
           .largest = defaults::slab_payload_max + 5000});
 }
 
 TEST_CASE("stress_byte_bounds_that_are_reached_first") {
-  stress({.frames = 4096, .bytes = 1024, .producers = 3, .attempts = 4000, .largest = 1000});
+  stress({.frames = 4096, .bytes = 1024, .producers = 3, .attempts = 20'000, .largest = 1000});
   stress({.frames = 4096,
           .bytes = defaults::slab_bytes,
           .producers = 3,
-          .attempts = 4000,
+          .attempts = 20'000,
           .largest = defaults::slab_payload_max});
 }
 
@@ -232,7 +232,7 @@ TEST_CASE("stress_closing_while_producers_submit") {
     stress({.frames = 4096,
             .bytes = 64U << 20U,
             .producers = 3,
-            .attempts = 2000,
+            .attempts = 5000,
             .largest = defaults::slab_payload_max + 1,
             .close_early = true});
 }

@@ -47,8 +47,13 @@ TEST_CASE("recv_for_gives_up_after_its_timeout") {
 TEST_CASE("the_longest_timeout_waits_and_does_not_overflow") {
   DeliveryFanout fanout;
   auto reader = fanout.subscribe("reader");
-  std::jthread publisher([&] { fanout.publish(batch_of(stream_id, 0, 1)); });
-  CHECK(reader.recv_for(std::chrono::nanoseconds::max()));
+  for (std::uint64_t round = 0; round < 50; ++round) { // so that it waits in some of them
+    std::jthread publisher([&] {
+      std::this_thread::yield();
+      fanout.publish(batch_of(stream_id, round, 1));
+    });
+    CHECK(reader.recv_for(std::chrono::nanoseconds::max()));
+  }
 }
 
 TEST_CASE("recv_wakes_up_for_frames_declarations_and_ends") {

@@ -1,0 +1,21 @@
+#pragma once
+/// Allocations that fail on demand.
+
+#include <cstddef>
+
+namespace pipe_test {
+
+/// Lets the allocation after the next `n` ones fail, in this thread, while it lives. The test
+/// program's `operator new` sees to it.
+class Shortage {
+public:
+  explicit Shortage(std::size_t n);
+  ~Shortage();
+  Shortage(const Shortage&) = delete;
+  Shortage& operator=(const Shortage&) = delete;
+
+  /// Did the last one in this thread make an allocation fail?
+  static bool happened();
+};
+
+} // namespace pipe_test
