@@ -1,13 +1,15 @@
-#include "subscriber.hpp"
+#include "fanout_subscriber.hpp"
 
 #include <algorithm>
 #include <new>
 
 namespace datastream {
 
-Subscriber::Subscriber(SubscriptionId id, std::string name, SubscriptionRequest request,
-                       SubscriberCapacity capacity, std::shared_ptr<const Catalog> catalog,
-                       std::size_t snapshot_version, std::unique_ptr<SubscriberSink> sink)
+FanoutSubscriber::FanoutSubscriber(SubscriptionId id, std::string name, SubscriptionRequest request,
+                                   SubscriberCapacity capacity,
+                                   std::shared_ptr<const Catalog> catalog,
+                                   std::size_t snapshot_version,
+                                   std::unique_ptr<SubscriberSink> sink)
     : id_(id), name_(std::move(name)),
       request_(std::make_shared<const SubscriptionRequest>(std::move(request))),
       capacity_{std::max<std::size_t>(capacity.frames, 1), capacity.bytes},
@@ -16,7 +18,7 @@ Subscriber::Subscriber(SubscriptionId id, std::string name, SubscriptionRequest 
 
 /// The longest prefix of `batch` that both bounds have room for. What would pin much more memory
 /// than it needs is copied out of its block.
-FrameBatch Subscriber::fitting(const FrameBatch& batch) const {
+FrameBatch FanoutSubscriber::fitting(const FrameBatch& batch) const {
   const std::size_t room_frames = capacity_.frames - counts_.outstanding;
   const std::size_t room_bytes =
       capacity_.bytes > outstanding_bytes_ ? capacity_.bytes - outstanding_bytes_ : 0;
@@ -41,15 +43,14 @@ FrameBatch Subscriber::fitting(const FrameBatch& batch) const {
   }
 }
 
-std::size_t Subscriber::offer(const FrameBatch& batch) {
+std::size_t FanoutSubscriber::offer(const FrameBatch& batch) {
   const std::lock_guard lock(mutex_);
   FrameBatch part = closed_ ? FrameBatch() : fitting(batch);
   const std::size_t accepted = part.size();
   counts_.offered += batch.size();
   if (accepted) {
     // The count that travels is that of the frames lost before these.
-    Item item{
-        .count = accepted, .bytes = part.pinned_bytes(), .dropped = counts_.dropped};
+    Item item{.count = accepted, .bytes = part.pinned_bytes(), .dropped = counts_.dropped};
     item.frames = std::move(part);
     counts_.outstanding += accepted;
     outstanding_bytes_ += item.bytes;
@@ -66,13 +67,13 @@ std::size_t Subscriber::offer(const FrameBatch& batch) {
   return accepted;
 }
 
-void Subscriber::end(const StreamEnd& end) {
+void FanoutSubscriber::end(const StreamEnd& end) {
   const std::lock_guard lock(mutex_);
   if (!closed_)
     enqueue({.dropped = counts_.dropped, .ended = end});
 }
 
-void Subscriber::end_before_start(const StreamEnd& end) {
+void FanoutSubscriber::end_before_start(const StreamEnd& end) {
   const std::lock_guard lock(mutex_);
   if (push_mode())
     ends_due_.push_back(end);
@@ -80,7 +81,7 @@ void Subscriber::end_before_start(const StreamEnd& end) {
     enqueue({.dropped = counts_.dropped, .ended = end});
 }
 
-void Subscriber::enqueue(Item item) {
+void FanoutSubscriber::enqueue(Item item) {
   if (!push_mode()) {
     items_.push_back(std::move(item));
     arrived_.notify_one();
@@ -93,7 +94,7 @@ void Subscriber::enqueue(Item item) {
   items_.push_back(std::move(item));
 }
 
-EventBatch Subscriber::make_event(Item& item) {
+EventBatch FanoutSubscriber::make_event(Item& item) {
   EventBatch event;
   event.subscription = id_;
   event.sequence = item.sequence;
@@ -110,11 +111,11 @@ EventBatch Subscriber::make_event(Item& item) {
 }
 
 /// Something to tell that no queued frame will carry: while frames wait, they do.
-bool Subscriber::news_due() const {
+bool FanoutSubscriber::news_due() const {
   return catalog_->version() != told_version_ || counts_.dropped != told_dropped_;
 }
 
-void Subscriber::refresh() {
+void FanoutSubscriber::refresh() {
   const std::lock_guard lock(mutex_);
   if (!push_mode()) {
     if (news_due())
@@ -130,7 +131,7 @@ void Subscriber::refresh() {
     enqueue({.dropped = counts_.dropped});
 }
 
-Subscriber::Item Subscriber::release_front() {
+FanoutSubscriber::Item FanoutSubscriber::release_front() {
   Item front = std::move(items_.front());
   items_.pop_front();
   counts_.outstanding -= front.count;
@@ -139,7 +140,7 @@ Subscriber::Item Subscriber::release_front() {
   return front;
 }
 
-bool Subscriber::acknowledge(std::uint64_t sequence) {
+bool FanoutSubscriber::acknowledge(std::uint64_t sequence) {
   {
     const std::lock_guard lock(mutex_);
     if (!push_mode() || sequence > last_sequence_ || items_.empty() ||
@@ -152,13 +153,18 @@ bool Subscriber::acknowledge(std::uint64_t sequence) {
   return true;
 }
 
-void Subscriber::close() {
+bool FanoutSubscriber::settled() const {
+  const std::lock_guard lock(mutex_);
+  return !push_mode() || (items_.empty() && ends_due_.empty());
+}
+
+void FanoutSubscriber::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   arrived_.notify_all();
 }
 
-SubscriberCounts Subscriber::leave() {
+SubscriberCounts FanoutSubscriber::leave() {
   std::unique_ptr<SubscriberSink> sink; // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   closed_ = true;
@@ -173,7 +179,7 @@ SubscriberCounts Subscriber::leave() {
   return counts_;
 }
 
-std::optional<EventBatch> Subscriber::take() {
+std::optional<EventBatch> FanoutSubscriber::take() {
   if (!items_.empty()) {
     Item item = release_front();
     return make_event(item);
@@ -184,14 +190,14 @@ std::optional<EventBatch> Subscriber::take() {
   return make_event(notice);
 }
 
-std::expected<EventBatch, RecvError> Subscriber::try_recv() {
+std::expected<EventBatch, RecvError> FanoutSubscriber::try_recv() {
   const std::lock_guard lock(mutex_);
   if (auto event = take())
     return *std::move(event);
   return std::unexpected(closed_ ? RecvError::disconnected : RecvError::empty);
 }
 
-std::expected<EventBatch, RecvError> Subscriber::recv(std::stop_token stop) {
+std::expected<EventBatch, RecvError> FanoutSubscriber::recv(std::stop_token stop) {
   std::unique_lock lock(mutex_);
   std::optional<EventBatch> event;
   arrived_.wait(lock, stop, [&] { return (event = take()) || closed_; });
@@ -201,7 +207,7 @@ std::expected<EventBatch, RecvError> Subscriber::recv(std::stop_token stop) {
 }
 
 std::expected<EventBatch, RecvError>
-Subscriber::recv_until(std::chrono::steady_clock::time_point deadline, std::stop_token stop) {
+FanoutSubscriber::recv_until(std::chrono::steady_clock::time_point deadline, std::stop_token stop) {
   std::unique_lock lock(mutex_);
   std::optional<EventBatch> event;
   arrived_.wait_until(lock, stop, deadline, [&] { return (event = take()) || closed_; });
@@ -212,7 +218,7 @@ Subscriber::recv_until(std::chrono::steady_clock::time_point deadline, std::stop
   return std::unexpected(stop.stop_requested() ? RecvError::stopped : RecvError::timeout);
 }
 
-SubscriberCounts Subscriber::counts() const {
+SubscriberCounts FanoutSubscriber::counts() const {
   const std::lock_guard lock(mutex_);
   return counts_;
 }
