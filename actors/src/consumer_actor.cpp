@@ -21,6 +21,7 @@ ConsumerActor::ConsumerActor(caf::actor_config& config, ConsumerOptions options)
       subscriber_(this) {}
 
 caf::behavior ConsumerActor::make_behavior() {
+  set_error_handler([](const caf::error&) {}); // a peer's error must not end this actor
   return subscriber_.handlers(
       [this](follow_atom, const caf::actor& endpoint) { return follow(endpoint); },
       [this](streams_atom) {

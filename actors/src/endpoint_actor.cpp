@@ -49,6 +49,9 @@ EndpointActor::EndpointActor(caf::actor_config& config,
       last_frame_(std::chrono::steady_clock::now()) {}
 
 caf::behavior EndpointActor::make_behavior() {
+  // An error that a peer sends back, for example for a reply that it did not expect, is its own
+  // affair; CAF's default would end this actor.
+  set_error_handler([](const caf::error&) {});
   set_down_handler([this](caf::down_msg& down) { subscriber_down(down.source); });
   if (!manual()) {
     endpoint_->set_waker([self = caf::actor_cast<caf::actor_addr>(this)] {

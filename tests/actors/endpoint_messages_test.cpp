@@ -1,5 +1,6 @@
 #include "actor_test.hpp"
 
+#include <datastream/actors/consumer_actor.hpp>
 #include <datastream/model/health.hpp>
 
 #include <doctest/doctest.h>
@@ -89,6 +90,28 @@ TEST_CASE("an_unknown_message_is_answered_with_an_error_and_harms_nothing") {
   CHECK(ask<PipeLedger>(test.system, node.ref().actor(), ledger_atom_v));
 }
 
+TEST_CASE("an_error_that_comes_back_for_a_reply_ends_no_actor_of_ours") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n"}};
+  const auto consumer = spawn_consumer(test.system);
+  std::atomic<int> refused = 0;
+  const auto careless = test.system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
+    self->set_default_handler([&](caf::scheduled_actor*, caf::message_view&) {
+      ++refused;
+      return caf::result<caf::message>(caf::sec::unexpected_message);
+    });
+    // Sent, not requested: the replies are messages, which this actor has no handler for.
+    self->send(node.ref().actor(), ledger_atom_v);
+    self->send(consumer, streams_atom_v);
+    return {[](int) {}};
+  });
+  REQUIRE(eventually([&] { return refused == 2; }));
+  CHECK(ask<PipeLedger>(test.system, node.ref().actor(), ledger_atom_v));
+  CHECK(ask<std::vector<StreamId>>(test.system, consumer, streams_atom_v));
+  stop(careless);
+  stop(consumer);
+}
+
 TEST_CASE("a_manual_endpoint_drains_only_when_it_is_told_to") {
   TestSystem test;
   Endpoint node{test.system, {.node = "n", .tick_interval = manual}};
@@ -170,7 +193,7 @@ TEST_CASE("no_wake_up_is_lost_around_the_edge_of_idleness") {
   CHECK(node.ledger().assigned == 10'000);
 }
 
-TEST_CASE("an_idle_endpoint_still_reports_its_health_and_starts_no_second_timer") {
+TEST_CASE("an_idle_endpoint_still_reports_its_health") {
   TestSystem test;
   Endpoint node{test.system, {.node = "n", .health_interval = 30ms}};
   auto tail = node.subscribe("tail");

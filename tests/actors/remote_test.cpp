@@ -95,6 +95,31 @@ TEST_CASE("a_burst_and_an_immediate_close_of_the_other_process_lose_nothing") {
   }
 }
 
+TEST_CASE("channels_of_another_process_are_declared_once_and_before_their_frames") {
+  RemoteSystem test;
+  const auto process = peer("publish");
+  const auto node = connect(test.system, "127.0.0.1", port_of(*process));
+  REQUIRE(node);
+  auto seen = std::make_shared<Seen>(true);
+  const auto reader = spawn_recorder(test.system, *node, seen);
+  REQUIRE(eventually([&] { return seen->has_started(); }));
+  REQUIRE(seen->now().start->snapshot.channels.size() == 1);
+  process->write_line("submit 1");
+  process->write_line("register late");
+  process->write_line("submit 1");
+  process->write_line("end");
+  REQUIRE(eventually([&] { return seen->has_ended(); }));
+  // The declaration may come alone, or with the frames of either channel.
+  auto log = seen->now().log;
+  const auto declared = std::ranges::find(log, "declare late");
+  REQUIRE(declared != log.end());
+  CHECK(declared < std::ranges::find(log, "frame late line 0"));
+  log.erase(declared);
+  CHECK(log ==
+        std::vector<std::string>{"start", "frame peer.log line 0", "frame late line 0", "ended"});
+  stop(reader);
+}
+
 TEST_CASE("a_reader_whose_process_is_killed_is_removed_and_counted") {
   RemoteSystem test;
   Endpoint node{test.system, {.node = "n"}};

@@ -1,5 +1,7 @@
 #include "actor_test.hpp"
 
+#include <datastream/caf/monitors.hpp>
+
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -68,6 +70,42 @@ TEST_CASE("what_is_declared_comes_once_and_before_its_frames_and_after_the_start
   CHECK(seen->now().log.back() == "down");
   CHECK(seen->now().reason == caf::exit_reason::user_shutdown);
   stop(reader);
+}
+
+TEST_CASE("no_delivery_overtakes_the_start") {
+  TestSystem test;
+  for (int i = 0; i < 200; ++i) {
+    Endpoint node{test.system, {.node = "n"}};
+    auto seen = std::make_shared<Seen>();
+    const auto reader = spawn_recorder(test.system, node.ref(), seen);
+    // Meets the subscription in every state: before, while and after it begins.
+    for (int turn = 0; turn < i % 20; ++turn)
+      std::this_thread::yield();
+    node.end_stream();
+    REQUIRE(eventually([&] { return seen->has_ended(); }));
+    REQUIRE(seen->now().log == std::vector<std::string>{"start", "ended"});
+    stop(reader);
+  }
+}
+
+TEST_CASE("a_watch_that_was_taken_back_says_nothing") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n"}};
+  caf::scoped_actor watcher{test.system};
+  const auto watch = [&](int number) {
+    return std::make_unique<compat::DownWatch>(node.ref().actor(),
+                                               caf::actor_cast<caf::actor>(watcher), number);
+  };
+  // Whatever the order in which they are told, the second is between the others.
+  const auto first = watch(1);
+  auto second = watch(2);
+  const auto third = watch(3);
+  second.reset();
+  node.close();
+  int told = 0;
+  for (int i = 0; i < 2; ++i)
+    watcher->receive([&](int number, const caf::error&) { told += number; });
+  CHECK(told == 4);
 }
 
 TEST_CASE("one_actor_reads_several_endpoints_and_one_endpoint_twice") {

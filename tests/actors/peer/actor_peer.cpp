@@ -1,9 +1,11 @@
 // The second process of tests of actors. It is told what to do on its standard input, says on its
 // standard output what happened, and ends when its input does.
 //
-//     actor_peer publish [PORT]      port N; submit N -> submitted; end -> ended; close -> closed
-//     0|1 actor_peer subscribe PORT CAP  started; ended FRAMES DROPPED GAPS ASSIGNED; down
-//     actor_peer forge               port N; acknowledged SEQUENCE
+//     actor_peer publish [PORT]       says: port N
+//       register NAME, submit N       says: submitted
+//       end, close                    says: ended; closed 0 or 1
+//     actor_peer subscribe PORT CAP   says: started; ended FRAMES DROPPED GAPS ASSIGNED; down
+//     actor_peer forge                says: port N; acknowledged SEQUENCE
 #include <datastream/actors/endpoint.hpp>
 #include <datastream/actors/remote.hpp>
 #include <datastream/actors/subscriber.hpp>
@@ -58,16 +60,19 @@ void run_publisher(caf::actor_system& system, std::uint16_t port) {
   Endpoint node{system, {.node = "peer"}};
   publish_or_exit(system, node.ref(), port);
   const auto out = node.producer();
-  const auto log = out.register_channel("peer.log", TextStream{});
+  ChannelId channel = out.register_channel("peer.log", TextStream{});
   std::string word;
   while (std::cin >> word) {
     if (word == "submit") {
       std::uint64_t count = 0;
       std::cin >> count;
       for (std::uint64_t i = 0; i < count; ++i)
-        while (!out.submit_text(log, "line " + std::to_string(i)))
+        while (!out.submit_text(channel, "line " + std::to_string(i)))
           std::this_thread::yield();
       say("submitted");
+    } else if (word == "register") {
+      std::cin >> word;
+      channel = out.register_channel(word, TextStream{});
     } else if (word == "end") {
       node.end_stream();
       say("ended");
