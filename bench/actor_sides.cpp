@@ -105,8 +105,9 @@ public:
       caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
   }
 
+  // A reader counts a frame before its acknowledgement is back, so the other half is on that way.
   std::size_t in_flight_max() const override {
-    return datastream::defaults::subscriber_actor_frames;
+    return datastream::defaults::subscriber_actor_frames / 2;
   }
 
   bool submit(std::string_view payload) override {

@@ -4,6 +4,7 @@
 #include <caf/typed_response_promise.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 namespace datastream {
@@ -37,21 +38,23 @@ caf::behavior ConsumerActor::make_behavior() {
 }
 
 caf::result<SubscriptionStart> ConsumerActor::follow(const caf::actor& endpoint) {
-  auto promise = make_response_promise<SubscriptionStart>();
+  // Shared: a copy of a promise would not know that another one has answered.
+  const auto promise = std::make_shared<caf::typed_response_promise<SubscriptionStart>>(
+      make_response_promise<SubscriptionStart>());
   subscriber_.subscribe(EndpointRef(endpoint),
                         {.on_batch = [this](const EventBatch& batch) { consumer_.accept(batch); },
                          .on_start =
-                             [this, promise](const SubscriptionStart& start) mutable {
+                             [this, promise](const SubscriptionStart& start) {
                                consumer_.begin(start);
-                               promise.deliver(start);
+                               promise->deliver(start);
                              },
                          .on_down =
-                             [promise](const caf::error& reason) mutable {
-                               if (promise.pending())
-                                 promise.deliver(reason);
+                             [promise](const caf::error& reason) {
+                               if (promise->pending())
+                                 promise->deliver(reason);
                              }},
                         options_.subscribe);
-  return promise;
+  return *promise;
 }
 
 caf::result<FramePage> ConsumerActor::page(const StreamId& stream, Position from,

@@ -8,13 +8,31 @@
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
+#include <algorithm>
+#include <mutex>
+#include <optional>
+
 namespace datastream {
+namespace {
+
+/// CAF counts the milliseconds of a timeout in 32 bits.
+constexpr std::chrono::milliseconds longest_deadline = std::chrono::days(30);
+
+} // namespace
 
 struct Endpoint::State {
+  caf::actor handle() const {
+    const std::lock_guard lock(actor_mutex);
+    return actor;
+  }
+
   caf::actor_system& system;
   EndpointOptions options;
   std::shared_ptr<DatastreamEndpoint> pipe;
-  caf::actor actor;
+  mutable std::mutex actor_mutex{}; // guards the handle
+  caf::actor actor{};               // null once closed: an actor system waits for such handles
+  std::mutex closing{};             // whoever closes second waits for the first; guards `settled`
+  std::optional<bool> settled{};    // set once closed; the actor system may be gone by then
 };
 
 Endpoint::Endpoint(caf::actor_system& system, EndpointOptions options) {
@@ -22,8 +40,8 @@ Endpoint::Endpoint(caf::actor_system& system, EndpointOptions options) {
       {options.node, options.life ? *options.life : fresh_life()}, options.label, options.origin};
   PipeOptions pipe_options{.mux = options.mux, .health_interval = options.health_interval};
   auto pipe = std::make_shared<DatastreamEndpoint>(std::move(descriptor), pipe_options);
-  auto actor = system.spawn<EndpointActor, caf::detached>(pipe, options);
-  state_ = std::make_unique<State>(system, std::move(options), std::move(pipe), std::move(actor));
+  state_ = std::make_unique<State>(system, std::move(options), std::move(pipe));
+  state_->actor = system.spawn<EndpointActor, caf::detached>(state_->pipe, state_->options);
 }
 
 Endpoint& Endpoint::operator=(Endpoint&& other) noexcept {
@@ -49,7 +67,7 @@ DatastreamProducer Endpoint::producer() const {
 }
 
 EndpointRef Endpoint::ref() const {
-  return EndpointRef(state_->actor);
+  return EndpointRef(state_->handle());
 }
 
 DatastreamSubscription Endpoint::subscribe(std::string name, SubscriptionRequest request,
@@ -66,7 +84,13 @@ PipeLedger Endpoint::ledger() const {
 }
 
 void Endpoint::end_stream() {
-  state_->pipe->end_stream();
+  if (state_->pipe->ended())
+    return;
+  // The actor does it, so that no delivery overtakes the reply to a subscription that is beginning.
+  caf::scoped_actor self{state_->system};
+  compat::request(self.ptr(), state_->handle(), caf::infinite, end_atom_v)
+      .receive([](const PipeLedger&) {},
+               [](const caf::error&) { /* it is gone, and ended the stream on its way out */ });
 }
 
 bool Endpoint::close() {
@@ -74,14 +98,22 @@ bool Endpoint::close() {
 }
 
 bool Endpoint::close(std::chrono::milliseconds deadline) {
-  state_->pipe->end_stream();
+  const std::lock_guard lock(state_->closing);
+  if (state_->settled)
+    return *state_->settled;
   bool settled = false;
+  const caf::actor actor = state_->handle();
   caf::scoped_actor self{state_->system};
-  compat::request(self.ptr(), state_->actor, deadline, settle_atom_v)
-      .receive([&](bool) { settled = true; },
+  compat::request(self.ptr(), actor,
+                  std::clamp(deadline, std::chrono::milliseconds(0), longest_deadline),
+                  settle_atom_v)
+      .receive([&](bool all) { settled = all; },
                [](const caf::error&) { /* the deadline, or the actor is gone already */ });
-  caf::anon_send_exit(state_->actor, caf::exit_reason::user_shutdown);
-  self->wait_for(state_->actor);
+  caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+  self->wait_for(actor);
+  const std::lock_guard actor_lock(state_->actor_mutex);
+  state_->actor = nullptr;
+  state_->settled = settled;
   return settled;
 }
 

@@ -53,7 +53,7 @@ caf::behavior EndpointActor::make_behavior() {
   // affair; CAF's default would end this actor.
   set_error_handler([](const caf::error&) {});
   set_down_handler([this](caf::down_msg& down) { subscriber_down(down.source); });
-  if (options_.tick_interval != EndpointOptions::manual) {
+  if (!manual()) {
     endpoint_->set_waker([self = caf::actor_cast<caf::actor_addr>(this)] {
       if (const auto alive = caf::actor_cast<caf::actor>(self))
         compat::anon_send(alive, poll_atom_v);
@@ -61,10 +61,16 @@ caf::behavior EndpointActor::make_behavior() {
     poll_after({});
   }
   return {
-      [this](poll_atom) { poll(poll_generation_); },
-      [this](poll_atom, std::uint64_t generation) { poll(generation); },
+      [this](poll_atom) {
+        if (!manual())
+          poll();
+      },
+      [this](poll_atom, std::uint64_t generation) {
+        if (!manual() && generation == poll_generation_)
+          poll();
+      },
       [this](tick_atom) -> caf::result<EndpointTick> {
-        if (options_.tick_interval != EndpointOptions::manual)
+        if (!manual())
           return caf::make_error(ActorError::not_manual);
         return endpoint_->tick();
       },
@@ -94,6 +100,7 @@ caf::behavior EndpointActor::make_behavior() {
         return endpoint_->ledger();
       },
       [this](settle_atom) {
+        endpoint_->end_stream();
         settling_.push_back(make_response_promise<bool>());
         auto promise = settling_.back();
         answer_if_settled();
@@ -105,11 +112,10 @@ caf::behavior EndpointActor::make_behavior() {
 void EndpointActor::on_exit() {
   endpoint_->set_waker(nullptr);
   endpoint_->end_stream();
-  for (const auto& [reader, ids] : subscribers_)
-    for (const SubscriptionId id : ids)
-      endpoint_->unsubscribe(id);
-  subscribers_.clear();
-  settling_.clear();
+  while (!subscribers_.empty())
+    remove(subscribers_.begin());
+  for (auto& promise : std::exchange(settling_, {}))
+    promise.deliver(false);
 }
 
 caf::result<SubscriptionStart> EndpointActor::subscribe(const Subscribe& request,
@@ -129,44 +135,53 @@ caf::result<SubscriptionStart> EndpointActor::subscribe(const Subscribe& request
 }
 
 bool EndpointActor::unsubscribe(SubscriptionId id) {
-  for (auto it = subscribers_.begin(); it != subscribers_.end(); ++it) {
-    if (std::erase(it->second, id) == 0)
-      continue;
-    if (it->second.empty()) {
-      demonitor(it->first);
-      subscribers_.erase(it);
-    }
-    endpoint_->unsubscribe(id);
-    answer_if_settled();
-    return true;
+  const auto owner = owner_of(id);
+  if (owner == subscribers_.end())
+    return false;
+  endpoint_->unsubscribe(id);
+  std::erase(owner->second, id);
+  if (owner->second.empty()) {
+    demonitor(owner->first);
+    subscribers_.erase(owner);
   }
-  return false;
+  answer_if_settled();
+  return true;
 }
 
-bool EndpointActor::owned_by_sender(SubscriptionId id) {
-  const auto owner = subscribers_.find(caf::actor_cast<caf::actor_addr>(current_sender()));
-  return owner != subscribers_.end() && std::ranges::find(owner->second, id) != owner->second.end();
+/// The sender of this message, if the subscription is one of its own; else the end.
+EndpointActor::Subscribers::iterator EndpointActor::owner_of(SubscriptionId id) {
+  const auto it = subscribers_.find(caf::actor_cast<caf::actor_addr>(current_sender()));
+  if (it == subscribers_.end() || std::ranges::find(it->second, id) != it->second.end())
+    return it;
+  return subscribers_.end();
+}
+
+void EndpointActor::remove(Subscribers::iterator it) {
+  // A sink may hold the last handle. Whatever the reader's destruction calls of ours must find the
+  // fanout's locks free, so the reader lives a little longer.
+  const auto reader = caf::actor_cast<caf::strong_actor_ptr>(it->first);
+  for (const SubscriptionId id : it->second)
+    endpoint_->unsubscribe(id);
+  subscribers_.erase(it);
 }
 
 void EndpointActor::acknowledge(SubscriptionId id, std::uint64_t sequence) {
   // A stranger's acknowledgement is passed on under an id that nobody has, and counted as stray.
-  endpoint_->acknowledge(owned_by_sender(id) ? id : SubscriptionId{}, sequence);
+  endpoint_->acknowledge(owner_of(id) != subscribers_.end() ? id : SubscriptionId{}, sequence);
   answer_if_settled();
 }
 
 void EndpointActor::subscriber_down(const caf::actor_addr& reader) {
-  const auto it = subscribers_.find(reader);
-  if (it == subscribers_.end())
-    return;
-  for (const SubscriptionId id : it->second)
-    endpoint_->unsubscribe(id);
-  subscribers_.erase(it);
+  if (const auto it = subscribers_.find(reader); it != subscribers_.end())
+    remove(it);
   answer_if_settled();
 }
 
-void EndpointActor::poll(std::uint64_t generation) {
-  if (generation != poll_generation_)
-    return;
+bool EndpointActor::manual() const noexcept {
+  return options_.tick_interval == EndpointOptions::manual;
+}
+
+void EndpointActor::poll() {
   const EndpointTick tick = endpoint_->tick();
   const auto now = std::chrono::steady_clock::now();
   if (tick.drained > 0)
@@ -174,11 +189,13 @@ void EndpointActor::poll(std::uint64_t generation) {
   // One drain per turn, so that acknowledgements are never starved. Under load the mux calls for
   // the next turn before the timer does: see `Mux::set_waker`.
   if (now - last_frame_ < defaults::idle_after || !endpoint_->try_idle())
-    poll_after(options_.tick_interval);
-  else if (options_.health_interval.count() > 0)
-    poll_after(options_.health_interval);
-  else
-    ++poll_generation_;
+    return poll_after(options_.tick_interval);
+  ++poll_generation_;
+  if (options_.health_interval.count() > 0 && now >= health_poll_) {
+    // One such timer at a time: wake-ups in between do not start others.
+    health_poll_ = now + options_.health_interval;
+    compat::delayed_send(this, caf::actor(this), options_.health_interval, poll_atom_v);
+  }
 }
 
 void EndpointActor::poll_after(std::chrono::microseconds delay) {
@@ -191,13 +208,8 @@ void EndpointActor::poll_after(std::chrono::microseconds delay) {
 }
 
 void EndpointActor::answer_if_settled() {
-  if (settling_.empty())
+  if (settling_.empty() || !endpoint_->settled())
     return;
-  const auto ledger = endpoint_->ledger();
-  for (const auto& [reader, ids] : subscribers_)
-    for (const SubscriberLedger& entry : ledger.fanout.subscribers)
-      if (entry.counts.outstanding > 0 && std::ranges::find(ids, entry.id) != ids.end())
-        return;
   for (auto& promise : std::exchange(settling_, {}))
     promise.deliver(true);
 }

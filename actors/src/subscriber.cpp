@@ -6,43 +6,45 @@
 #include <caf/actor_addr.hpp>
 
 #include <map>
-#include <set>
+#include <utility>
+#include <vector>
 
 namespace datastream {
-namespace {
-
-constexpr std::chrono::seconds subscribe_timeout{30};
-
-} // namespace
 
 struct Subscriber::State {
   struct Subscription {
     caf::actor endpoint;
     SubscriptionHandlers handlers;
-    SubscriptionId id; // unknown until the endpoint has answered
+    SubscriptionId id{}; // unknown until the endpoint has answered
     /// Names that a remote endpoint told; a local one shares its own catalog.
-    std::shared_ptr<Catalog> names;
+    std::shared_ptr<Catalog> names = std::make_shared<Catalog>();
   };
+  // Shared, because a handler may end its own subscription while it runs.
+  using SubscriptionPtr = std::shared_ptr<Subscription>;
 
   explicit State(caf::event_based_actor* owner) : self(owner) {}
 
-  void deliver(std::uint64_t token, const EventBatch& batch) {
+  SubscriptionPtr find(std::uint64_t token) const {
     const auto it = subscriptions.find(token);
-    if (it == subscriptions.end())
+    return it == subscriptions.end() ? nullptr : it->second;
+  }
+
+  void deliver(std::uint64_t token, const EventBatch& batch) {
+    const SubscriptionPtr subscription = find(token);
+    if (!subscription || subscription->id != batch.subscription)
       return; // unsubscribed meanwhile
-    // The handler may unsubscribe, which frees the subscription.
-    const caf::actor endpoint = it->second.endpoint;
-    const auto handler = it->second.handlers.on_batch;
-    if (is_local(endpoint)) {
-      handler(batch);
+    if (is_local(subscription->endpoint)) {
+      subscription->handlers.on_batch(batch);
     } else {
       EventBatch named = batch;
       for (const Declaration& declaration : named.declarations)
-        learn(*it->second.names, declaration);
-      named.names = DeclaredNames(it->second.names);
-      handler(named);
+        learn(*subscription->names, declaration);
+      named.names = DeclaredNames(subscription->names);
+      subscription->handlers.on_batch(named);
     }
-    compat::send(self, endpoint, acknowledge_atom_v, batch.subscription, batch.sequence);
+    if (subscriptions.contains(token))
+      compat::send(self, subscription->endpoint, acknowledge_atom_v, batch.subscription,
+                   batch.sequence);
   }
 
   bool is_local(const caf::actor& endpoint) const { return endpoint->node() == self->node(); }
@@ -55,52 +57,76 @@ struct Subscriber::State {
       return; // another meaning for a known id: the first stays, as everywhere
   }
 
-  void started(std::uint64_t token, const SubscriptionStart& start) {
-    const auto it = subscriptions.find(token);
-    if (it == subscriptions.end())
-      return;
-    it->second.id = start.id;
-    if (!is_local(it->second.endpoint))
-      it->second.names->declare_all(start.snapshot);
-    if (const auto handler = it->second.handlers.on_start)
-      handler(start);
+  void started(std::uint64_t token, const caf::actor& endpoint, const SubscriptionStart& start) {
+    const SubscriptionPtr subscription = find(token);
+    if (!subscription)
+      return leave(endpoint, start.id); // unsubscribed before its id was known
+    subscription->id = start.id;
+    if (!is_local(endpoint))
+      subscription->names->declare_all(start.snapshot);
+    if (subscription->handlers.on_start)
+      subscription->handlers.on_start(start);
+  }
+
+  void leave(const caf::actor& endpoint, SubscriptionId id) {
+    // A request, because the reply to a mere message would reach the actor's own handlers.
+    compat::request(self, endpoint, caf::infinite, unsubscribe_atom_v, id)
+        .then([](bool) {}, [](const caf::error&) { /* the endpoint is gone: so is the rest */ });
   }
 
   void failed(std::uint64_t token, const caf::error& reason) {
-    const auto it = subscriptions.find(token);
-    if (it == subscriptions.end())
+    const SubscriptionPtr subscription = find(token);
+    if (!subscription)
       return;
-    const auto handler = std::move(it->second.handlers.on_down);
-    subscriptions.erase(it);
-    if (handler)
-      handler(reason);
+    subscriptions.erase(token);
+    if (subscription->handlers.on_down)
+      subscription->handlers.on_down(reason);
+  }
+
+  void endpoint_down(const caf::actor_addr& endpoint, const caf::error& reason) {
+    watches.erase(endpoint);
+    std::vector<std::uint64_t> gone;
+    for (const auto& [token, subscription] : subscriptions)
+      if (subscription->endpoint.address() == endpoint)
+        gone.push_back(token);
+    for (const std::uint64_t token : gone)
+      failed(token, reason);
   }
 
   caf::event_based_actor* self;
   std::uint64_t last_token = 0;
-  std::map<std::uint64_t, Subscription> subscriptions;
-  std::set<caf::actor_addr> watched; // a watch cannot be taken back, so there is one per endpoint
+  std::map<std::uint64_t, SubscriptionPtr> subscriptions;
+  std::map<caf::actor_addr, compat::DownWatch> watches;
 };
 
-Subscriber::Subscriber(caf::event_based_actor* self) : state_(std::make_shared<State>(self)) {}
+Subscriber::Subscriber(caf::event_based_actor* self) : state_(std::make_shared<State>(self)) {
+  // Handlers may hold copies of this subscriber, or of handles that hold it: break such cycles.
+  self->attach_functor([weak = std::weak_ptr(state_)] {
+    if (const auto state = weak.lock()) {
+      state->watches.clear();
+      const auto gone = std::exchange(state->subscriptions, {});
+    }
+  });
+}
 
 std::uint64_t Subscriber::subscribe(const EndpointRef& endpoint, SubscriptionHandlers handlers,
                                     Subscribe request) {
   State& state = *state_;
   const std::uint64_t token = ++state.last_token;
   const caf::actor self(state.self);
+  const caf::actor& to = endpoint.actor();
   state.subscriptions.emplace(
-      token,
-      State::Subscription{endpoint.actor(), std::move(handlers), {}, std::make_shared<Catalog>()});
-  if (state.watched.insert(endpoint.actor().address()).second)
-    compat::notify_when_down(endpoint.actor(), self, down_atom_v, endpoint.actor().address());
+      token, std::make_shared<State::Subscription>(State::Subscription{to, std::move(handlers)}));
+  if (to)
+    state.watches.try_emplace(to.address(), to, self, down_atom_v, to.address());
   request.token = token;
-  compat::request(state.self, endpoint.actor(), subscribe_timeout, subscribe_atom_v,
-                  std::move(request), self)
+  // Without a timeout: an endpoint that is gone is noticed otherwise, and one that answers late
+  // would serve a subscription that nobody knows any more.
+  compat::request(state.self, to, caf::infinite, subscribe_atom_v, std::move(request), self)
       .then(
-          [weak = std::weak_ptr(state_), token](const SubscriptionStart& start) {
+          [weak = std::weak_ptr(state_), token, to](const SubscriptionStart& start) {
             if (const auto alive = weak.lock())
-              alive->started(token, start);
+              alive->started(token, to, start);
           },
           [weak = std::weak_ptr(state_), token](const caf::error& reason) {
             if (const auto alive = weak.lock())
@@ -110,13 +136,12 @@ std::uint64_t Subscriber::subscribe(const EndpointRef& endpoint, SubscriptionHan
 }
 
 void Subscriber::unsubscribe(std::uint64_t token) {
-  const auto it = state_->subscriptions.find(token);
-  if (it == state_->subscriptions.end())
+  const State::SubscriptionPtr subscription = state_->find(token);
+  if (!subscription)
     return;
-  compat::request(state_->self, it->second.endpoint, subscribe_timeout, unsubscribe_atom_v,
-                  it->second.id)
-      .then([](bool) {}, [](const caf::error&) { /* gone already */ });
-  state_->subscriptions.erase(it);
+  state_->subscriptions.erase(token);
+  if (subscription->id != SubscriptionId{})
+    state_->leave(subscription->endpoint, subscription->id);
 }
 
 caf::message_handler Subscriber::deliveries() const {
@@ -125,13 +150,7 @@ caf::message_handler Subscriber::deliveries() const {
         state->deliver(token, batch);
       },
       [state = state_](down_atom, const caf::actor_addr& endpoint, const caf::error& reason) {
-        state->watched.erase(endpoint);
-        std::vector<std::uint64_t> gone;
-        for (const auto& [token, subscription] : state->subscriptions)
-          if (subscription.endpoint.address() == endpoint)
-            gone.push_back(token);
-        for (const std::uint64_t token : gone)
-          state->failed(token, reason);
+        state->endpoint_down(endpoint, reason);
       },
   };
 }

@@ -153,7 +153,7 @@ Event pack_event(const EventBatch& event) {
   packed.subscription = event.subscription;
   packed.sequence = event.sequence;
   for (const Declaration& declaration : event.declarations) {
-    packed.declared.push_back(static_cast<std::uint8_t>(declaration.index()));
+    packed.declared.push_back(static_cast<char>(declaration.index()));
     if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration))
       packed.streams.push_back(pack_stream(**stream));
     else
@@ -171,7 +171,7 @@ void unpack_event(Event&& packed, EventBatch& event) {
   event.sequence = packed.sequence;
   auto stream = packed.streams.begin();
   auto channel = packed.channels.begin();
-  for (const std::uint8_t kind : packed.declared) {
+  for (const char kind : packed.declared) {
     if (kind == 0 && stream != packed.streams.end())
       event.declarations.emplace_back(
           std::make_shared<const StreamDescriptor>(unpack_stream(std::move(*stream++))));
@@ -189,8 +189,8 @@ Page pack_page(const FramePage& page) {
 }
 
 void unpack_page(Page&& packed, FramePage& page) {
-  std::uint64_t malformed = 0;
-  page.frames = unpack_batch(std::move(packed.frames), malformed);
+  page.malformed = 0;
+  page.frames = unpack_batch(std::move(packed.frames), page.malformed);
   page.gaps = std::move(packed.gaps);
   page.next = packed.next;
   page.more = packed.more;

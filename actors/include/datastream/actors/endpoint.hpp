@@ -35,7 +35,7 @@ public:
 
   const StreamId& stream_id() const noexcept;
   DatastreamProducer producer() const;
-  /// For actors, here or, once published, elsewhere.
+  /// For actors, here or, once published, elsewhere. Refers to nobody once closed.
   EndpointRef ref() const;
 
   /// For threads of this process; see `DatastreamEndpoint::subscribe`.
@@ -48,11 +48,12 @@ public:
   /// The whole ledger, in one cut. Also after `close`.
   PipeLedger ledger() const;
 
-  /// Ends the stream; see `DatastreamEndpoint::end_stream`. The actor still answers.
+  /// Ends the stream; see `DatastreamEndpoint::end_stream`. The actor does it, and still answers
+  /// afterwards.
   void end_stream();
   /// Ends the stream, waits until every subscriber actor has acknowledged what it was sent, at
-  /// most until `deadline`, stops the actor and waits for it. Idempotent. Returns whether all was
-  /// acknowledged; what was not is abandoned, and counted so.
+  /// most until `deadline`, stops the actor and waits for it. Returns whether all was acknowledged;
+  /// what was not is abandoned, and counted so. Called again, it returns the same at once.
   bool close(std::chrono::milliseconds deadline);
   bool close();
 

@@ -42,9 +42,11 @@ private:
   caf::result<SubscriptionStart> subscribe(const Subscribe& request, const caf::actor& subscriber);
   bool unsubscribe(SubscriptionId id);
   void acknowledge(SubscriptionId id, std::uint64_t sequence);
-  bool owned_by_sender(SubscriptionId id);
+  Subscribers::iterator owner_of(SubscriptionId id);
+  void remove(Subscribers::iterator it);
   void subscriber_down(const caf::actor_addr& subscriber);
-  void poll(std::uint64_t generation);
+  bool manual() const noexcept;
+  void poll();
   void poll_after(std::chrono::microseconds delay);
   void answer_if_settled();
 
@@ -53,7 +55,8 @@ private:
   Subscribers subscribers_;
   std::uint64_t poll_generation_ = 0; // polls of older generations are void
   std::chrono::steady_clock::time_point last_frame_;
-  std::vector<caf::typed_response_promise<bool>> settling_; // wait until nothing is outstanding
+  std::chrono::steady_clock::time_point health_poll_{};     // when the idle timer for health is due
+  std::vector<caf::typed_response_promise<bool>> settling_; // wait until all is acknowledged
 };
 
 } // namespace datastream

@@ -8,7 +8,8 @@
 namespace datastream {
 
 /// Names an endpoint's actor; it takes the messages of `docs/messages.md`. Copy it, send it, keep
-/// it: it does not keep the endpoint open.
+/// it: it does not keep the endpoint open. But let go of it before the actor system ends, which
+/// waits until nobody holds a handle to a detached actor; actors let go when they end.
 ///
 /// Thread safety: as a value.
 class EndpointRef {

@@ -172,7 +172,9 @@ compat::InspectResult<Inspector> inspect(Inspector& f, Batch& x) {
 struct Event {
   SubscriptionId subscription;
   std::uint64_t sequence = 0;
-  std::vector<std::uint8_t> declared; ///< 0 for the next of `streams`, 1 for the next of `channels`
+  /// 0 for the next of `streams`, 1 for the next of `channels`. A string: CAF 0.17.6 makes room for
+  /// as many elements as a sequence of bytes claims to have, before it looks for them.
+  std::string declared;
   std::vector<Stream> streams;
   std::vector<Channel> channels;
   Batch frames;

@@ -30,6 +30,8 @@ struct FramePage {
   std::vector<GapSpan> gaps{}; ///< positions missing between stored frames, up to the last one here
   Position next{};             ///< where the following page begins
   bool more = false;           ///< frames are stored from there on
+  /// Frames that a peer sent in a page that makes no sense; refused on arrival.
+  std::uint64_t malformed = 0;
 };
 
 /// Why an actor of ours refused a request.

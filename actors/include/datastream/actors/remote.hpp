@@ -14,7 +14,8 @@ namespace datastream {
 
 /// Sets what CAF leaves off by default and telemetry between processes needs: a heartbeat, so that
 /// a frozen peer is noticed, and no automatic connections. Call it before the program's own
-/// settings are read, which then prevail.
+/// settings are read, which then prevail. Both processes need it: one that expects heartbeats cuts
+/// a silent connection to a peer that sends none.
 void recommended_settings(caf::actor_system_config& config);
 
 /// Lets other processes reach an endpoint. Port 0 takes any free port. Listens on loopback unless

@@ -41,8 +41,9 @@ struct SubscriptionHandlers {
 /// slow reader costs the endpoint bounded memory. A reader that blocks should be spawned detached:
 /// otherwise it keeps one of CAF's workers from everybody.
 ///
-/// Ownership: a cheap handle; copies are the same subscriber. It lives as long as the actor's
-/// behavior does. Thread safety: for its actor only, like everything of an actor.
+/// Ownership: a cheap handle; copies are the same subscriber, of which an actor has one. It lives
+/// as long as the actor's behavior does; handlers may hold copies of it. Thread safety: for its
+/// actor only, like everything of an actor.
 class Subscriber {
 public:
   /// For `self`, which must be running.

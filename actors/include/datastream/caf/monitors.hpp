@@ -6,22 +6,64 @@
 #include <caf/actor.hpp>
 #include <caf/actor_addr.hpp>
 #include <caf/actor_cast.hpp>
+#include <caf/attachable.hpp>
 #include <caf/error.hpp>
+#include <caf/fwd.hpp>
 
+#include <functional>
 #include <utility>
 
 namespace datastream::compat {
 
-/// Sends `parts...` to `watcher` when `target` ends, however it ends, also when the connection to
-/// its process breaks. Takes no handler slot of the watcher and keeps neither actor alive. It can
-/// not be taken back: watch a target once.
-template <class... Ts>
-void notify_when_down(const caf::actor& target, const caf::actor& watcher, Ts... parts) {
-  target->attach_functor(
-      [to = caf::actor_cast<caf::actor_addr>(watcher), parts...](const caf::error& reason) {
-        if (auto alive = caf::actor_cast<caf::actor>(to))
-          compat::anon_send(alive, parts..., reason);
-      });
-}
+namespace detail {
+
+#if DATASTREAM_CAF_1X
+using ExecutionContext = caf::scheduler;
+#else
+using ExecutionContext = caf::execution_unit;
+#endif
+
+/// Calls a function when the actor that it is attached to ends. A key finds it again.
+class DownAttachable final : public caf::attachable {
+public:
+  using Tell = std::function<void(const caf::error&)>;
+
+  DownAttachable(const void* key, Tell tell) : key_(key), tell_(std::move(tell)) {}
+  void actor_exited(const caf::error& reason, ExecutionContext*) override { tell_(reason); }
+  bool matches(const token& what) override {
+    return what.subtype == token::anonymous && what.ptr == key_;
+  }
+
+private:
+  const void* key_;
+  Tell tell_;
+};
+
+} // namespace detail
+
+/// While it exists: sends `parts..., reason` to `watcher` when `target` ends, however it ends, also
+/// when the connection to its process breaks. Takes no handler slot of the watcher and keeps
+/// neither actor alive.
+class DownWatch {
+public:
+  template <class... Ts>
+  DownWatch(const caf::actor& target, const caf::actor& watcher, Ts... parts)
+      : target_(target.address()) {
+    auto tell = [to = watcher.address(), parts...](const caf::error& reason) {
+      if (const auto alive = caf::actor_cast<caf::actor>(to))
+        compat::anon_send(alive, parts..., reason);
+    };
+    target->attach(caf::attachable_ptr(new detail::DownAttachable(this, std::move(tell))));
+  }
+  DownWatch(const DownWatch&) = delete;
+  DownWatch& operator=(const DownWatch&) = delete;
+  ~DownWatch() {
+    if (const auto target = caf::actor_cast<caf::actor>(target_))
+      target->detach(caf::attachable::token(caf::attachable::token::anonymous, this));
+  }
+
+private:
+  caf::actor_addr target_;
+};
 
 } // namespace datastream::compat

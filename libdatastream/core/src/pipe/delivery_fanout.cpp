@@ -1,6 +1,6 @@
 #include <datastream/pipe/delivery_fanout.hpp>
 
-#include "subscriber.hpp"
+#include "fanout_subscriber.hpp"
 
 #include <algorithm>
 #include <map>
@@ -14,20 +14,21 @@ struct DeliveryFanout::State {
     Position next;
     std::optional<StreamEnd> ended;
   };
-  using Subscribers = std::vector<std::shared_ptr<Subscriber>>; // ascending ids
+  using Subscribers = std::vector<std::shared_ptr<FanoutSubscriber>>; // ascending ids
 
   explicit State(std::shared_ptr<Catalog> shared_catalog) : catalog(std::move(shared_catalog)) {}
 
   /// Creates a subscriber and everything that it is told first. The lock must be held.
-  std::shared_ptr<Subscriber> add(std::string name, SubscriptionRequest request,
-                                  SubscriberCapacity capacity, std::unique_ptr<SubscriberSink> sink,
-                                  SubscriptionStart& start) {
+  std::shared_ptr<FanoutSubscriber> add(std::string name, SubscriptionRequest request,
+                                        SubscriberCapacity capacity,
+                                        std::unique_ptr<SubscriberSink> sink,
+                                        SubscriptionStart& start) {
     auto known = catalog->snapshot(request);
     start.id = SubscriptionId{++last_id};
     start.snapshot = std::move(known.snapshot);
     auto subscriber =
-        std::make_shared<Subscriber>(start.id, std::move(name), std::move(request), capacity,
-                                     catalog, known.version, std::move(sink));
+        std::make_shared<FanoutSubscriber>(start.id, std::move(name), std::move(request), capacity,
+                                           catalog, known.version, std::move(sink));
     for (const auto& [id, stream] : streams) {
       start.starts.push_back({id, stream.next});
       if (stream.ended)
@@ -40,14 +41,14 @@ struct DeliveryFanout::State {
   }
 
   /// The lock must be held. Null when the subscriber is not there.
-  std::shared_ptr<Subscriber> find(SubscriptionId id) const {
+  std::shared_ptr<FanoutSubscriber> find(SubscriptionId id) const {
     const auto it =
         std::ranges::lower_bound(subscribers, id, {}, [](const auto& s) { return s->id(); });
     return it != subscribers.end() && (*it)->id() == id ? *it : nullptr;
   }
 
   bool remove(SubscriptionId id) {
-    std::shared_ptr<Subscriber> gone; // destroyed after the lock is released
+    std::shared_ptr<FanoutSubscriber> gone; // destroyed after the lock is released
     const std::lock_guard lock(mutex);
     gone = find(id);
     if (!gone)
@@ -100,7 +101,7 @@ struct DeliveryFanout::State {
 
 struct DatastreamSubscription::State {
   std::shared_ptr<DeliveryFanout::State> fanout;
-  std::shared_ptr<Subscriber> subscriber;
+  std::shared_ptr<FanoutSubscriber> subscriber;
   SubscriptionStart start;
 };
 
@@ -194,6 +195,11 @@ void DeliveryFanout::close() {
 std::size_t DeliveryFanout::subscriber_count() const {
   const std::lock_guard lock(state_->mutex);
   return state_->subscribers.size();
+}
+
+bool DeliveryFanout::settled() const {
+  const std::lock_guard lock(state_->mutex);
+  return std::ranges::all_of(state_->subscribers, [](const auto& s) { return s->settled(); });
 }
 
 FanoutLedger DeliveryFanout::ledger() const {

@@ -93,6 +93,10 @@ bool DatastreamEndpoint::unsubscribe(SubscriptionId id) {
   return state_->pipe->fanout.unsubscribe(id);
 }
 
+bool DatastreamEndpoint::settled() const {
+  return state_->pipe->fanout.settled();
+}
+
 void DatastreamEndpoint::refresh() {
   state_->pipe->fanout.refresh();
 }

@@ -97,6 +97,9 @@ public:
   void close();
 
   std::size_t subscriber_count() const;
+  /// Whether every pushed subscriber has acknowledged everything that is due to it, declarations
+  /// and ends included.
+  bool settled() const;
   FanoutLedger ledger() const;
 
 private:

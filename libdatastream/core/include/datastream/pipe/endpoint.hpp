@@ -62,6 +62,8 @@ public:
                            SubscriberCapacity capacity, std::unique_ptr<SubscriberSink> sink);
   bool acknowledge(SubscriptionId id, std::uint64_t sequence);
   bool unsubscribe(SubscriptionId id);
+  /// See `DeliveryFanout::settled`.
+  bool settled() const;
   /// See `DeliveryFanout::refresh`; a tick does it when the catalog has grown.
   void refresh();
 

@@ -1,11 +1,11 @@
-#include "subscriber.hpp"
+#include "fanout_subscriber.hpp"
 
 #include <algorithm>
 #include <new>
 
 namespace datastream {
 
-Subscriber::Subscriber(SubscriptionId id, std::string name, SubscriptionRequest request,
+FanoutSubscriber::FanoutSubscriber(SubscriptionId id, std::string name, SubscriptionRequest request,
                        SubscriberCapacity capacity, std::shared_ptr<const Catalog> catalog,
                        std::size_t snapshot_version, std::unique_ptr<SubscriberSink> sink)
     : id_(id), name_(std::move(name)),
@@ -16,7 +16,7 @@ Subscriber::Subscriber(SubscriptionId id, std::string name, SubscriptionRequest 
 
 /// The longest prefix of `batch` that both bounds have room for. What would pin much more memory
 /// than it needs is copied out of its block.
-FrameBatch Subscriber::fitting(const FrameBatch& batch) const {
+FrameBatch FanoutSubscriber::fitting(const FrameBatch& batch) const {
   const std::size_t room_frames = capacity_.frames - counts_.outstanding;
   const std::size_t room_bytes =
       capacity_.bytes > outstanding_bytes_ ? capacity_.bytes - outstanding_bytes_ : 0;
@@ -42,7 +42,7 @@ FrameBatch Subscriber::fitting(const FrameBatch& batch) const {
 }
 
 /// Queues or pushes what fits. Throws `std::bad_alloc`, and then has done nothing.
-std::size_t Subscriber::accept(const FrameBatch& batch) {
+std::size_t FanoutSubscriber::accept(const FrameBatch& batch) {
   tell_ends_due();
   FrameBatch part = fitting(batch);
   const std::size_t accepted = part.size();
@@ -58,7 +58,7 @@ std::size_t Subscriber::accept(const FrameBatch& batch) {
   return accepted;
 }
 
-std::size_t Subscriber::offer(const FrameBatch& batch) {
+std::size_t FanoutSubscriber::offer(const FrameBatch& batch) {
   const std::lock_guard lock(mutex_);
   std::size_t accepted = 0;
   try {
@@ -73,13 +73,13 @@ std::size_t Subscriber::offer(const FrameBatch& batch) {
   return accepted;
 }
 
-void Subscriber::end(const StreamEnd& end) {
+void FanoutSubscriber::end(const StreamEnd& end) {
   const std::lock_guard lock(mutex_);
   if (!closed_)
     enqueue({.dropped = counts_.dropped, .ended = end});
 }
 
-void Subscriber::end_before_start(const StreamEnd& end) {
+void FanoutSubscriber::end_before_start(const StreamEnd& end) {
   const std::lock_guard lock(mutex_);
   if (push_mode())
     ends_due_.push_back(end);
@@ -87,13 +87,13 @@ void Subscriber::end_before_start(const StreamEnd& end) {
     enqueue({.dropped = counts_.dropped, .ended = end});
 }
 
-void Subscriber::tell_ends_due() {
+void FanoutSubscriber::tell_ends_due() {
   for (; !ends_due_.empty(); ends_due_.erase(ends_due_.begin()))
     enqueue({.dropped = counts_.dropped, .ended = ends_due_.front()});
 }
 
 /// Throws `std::bad_alloc`, and then has done nothing.
-void Subscriber::enqueue(Item item) {
+void FanoutSubscriber::enqueue(Item item) {
   if (!push_mode()) {
     items_.push_back(std::move(item));
     arrived_.notify_one();
@@ -114,11 +114,11 @@ void Subscriber::enqueue(Item item) {
 }
 
 /// The catalog that this subscriber may be told: nothing that came after it was closed.
-std::size_t Subscriber::known_version() const noexcept {
+std::size_t FanoutSubscriber::known_version() const noexcept {
   return closed_ ? last_version_ : catalog_->version();
 }
 
-EventBatch Subscriber::make_event(Item& item) {
+EventBatch FanoutSubscriber::make_event(Item& item) {
   EventBatch event;
   event.subscription = id_;
   event.sequence = item.sequence;
@@ -135,16 +135,16 @@ EventBatch Subscriber::make_event(Item& item) {
 }
 
 /// Something to tell that no queued frame will carry: while frames wait, they do.
-bool Subscriber::news_due() const {
+bool FanoutSubscriber::news_due() const {
   return known_version() != told_version_ || counts_.dropped != told_dropped_;
 }
 
-void Subscriber::refresh() {
+void FanoutSubscriber::refresh() {
   const std::lock_guard lock(mutex_);
   refresh_locked();
 }
 
-void Subscriber::refresh_locked() {
+void FanoutSubscriber::refresh_locked() {
   if (!push_mode()) {
     if (news_due())
       arrived_.notify_one();
@@ -162,7 +162,7 @@ void Subscriber::refresh_locked() {
   }
 }
 
-std::size_t Subscriber::release_front() {
+std::size_t FanoutSubscriber::release_front() {
   const std::size_t count = items_.front().count;
   counts_.outstanding -= count;
   counts_.acknowledged += count;
@@ -171,7 +171,7 @@ std::size_t Subscriber::release_front() {
   return count;
 }
 
-bool Subscriber::acknowledge(std::uint64_t sequence) {
+bool FanoutSubscriber::acknowledge(std::uint64_t sequence) {
   const std::lock_guard lock(mutex_);
   if (!push_mode() || sequence > last_sequence_ || items_.empty() ||
       sequence < items_.front().sequence)
@@ -182,7 +182,12 @@ bool Subscriber::acknowledge(std::uint64_t sequence) {
   return true;
 }
 
-void Subscriber::close() {
+bool FanoutSubscriber::settled() const {
+  const std::lock_guard lock(mutex_);
+  return !push_mode() || (items_.empty() && ends_due_.empty());
+}
+
+void FanoutSubscriber::close() {
   const std::lock_guard lock(mutex_);
   if (!closed_)
     last_version_ = catalog_->version();
@@ -190,7 +195,7 @@ void Subscriber::close() {
   arrived_.notify_all();
 }
 
-SubscriberCounts Subscriber::leave() {
+SubscriberCounts FanoutSubscriber::leave() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   counts_.abandoned += counts_.outstanding;
@@ -204,7 +209,7 @@ SubscriberCounts Subscriber::leave() {
   return counts_;
 }
 
-std::optional<EventBatch> Subscriber::take() {
+std::optional<EventBatch> FanoutSubscriber::take() {
   if (!items_.empty()) {
     EventBatch event = make_event(items_.front());
     release_front();
@@ -218,14 +223,14 @@ std::optional<EventBatch> Subscriber::take() {
   return make_event(notice);
 }
 
-std::expected<EventBatch, RecvError> Subscriber::try_recv() {
+std::expected<EventBatch, RecvError> FanoutSubscriber::try_recv() {
   const std::lock_guard lock(mutex_);
   if (auto event = take())
     return *std::move(event);
   return std::unexpected(closed_ ? RecvError::disconnected : RecvError::empty);
 }
 
-std::expected<EventBatch, RecvError> Subscriber::recv(std::stop_token stop) {
+std::expected<EventBatch, RecvError> FanoutSubscriber::recv(std::stop_token stop) {
   std::unique_lock lock(mutex_);
   std::optional<EventBatch> event;
   arrived_.wait(lock, stop, [&] { return (event = take()) || closed_; });
@@ -235,7 +240,7 @@ std::expected<EventBatch, RecvError> Subscriber::recv(std::stop_token stop) {
 }
 
 std::expected<EventBatch, RecvError>
-Subscriber::recv_until(std::chrono::steady_clock::time_point deadline, std::stop_token stop) {
+FanoutSubscriber::recv_until(std::chrono::steady_clock::time_point deadline, std::stop_token stop) {
   std::unique_lock lock(mutex_);
   std::optional<EventBatch> event;
   arrived_.wait_until(lock, stop, deadline, [&] { return (event = take()) || closed_; });
@@ -246,7 +251,7 @@ Subscriber::recv_until(std::chrono::steady_clock::time_point deadline, std::stop
   return std::unexpected(stop.stop_requested() ? RecvError::stopped : RecvError::timeout);
 }
 
-SubscriberCounts Subscriber::counts() const {
+SubscriberCounts FanoutSubscriber::counts() const {
   const std::lock_guard lock(mutex_);
   return counts_;
 }

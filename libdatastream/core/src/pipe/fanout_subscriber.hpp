@@ -15,12 +15,12 @@ namespace datastream {
 /// are taken; pushed ones pass them to a sink and keep only what an acknowledgement will release.
 ///
 /// Thread safety: every function may be called from any thread; each locks this subscriber only.
-class Subscriber {
+class FanoutSubscriber {
 public:
   /// `sink` is null for a pulled subscription.
-  Subscriber(SubscriptionId id, std::string name, SubscriptionRequest request,
-             SubscriberCapacity capacity, std::shared_ptr<const Catalog> catalog,
-             std::size_t snapshot_version, std::unique_ptr<SubscriberSink> sink);
+  FanoutSubscriber(SubscriptionId id, std::string name, SubscriptionRequest request,
+                   SubscriberCapacity capacity, std::shared_ptr<const Catalog> catalog,
+                   std::size_t snapshot_version, std::unique_ptr<SubscriberSink> sink);
 
   SubscriptionId id() const noexcept { return id_; }
   const std::string& name() const noexcept { return name_; }
@@ -35,6 +35,8 @@ public:
   /// Tells what is due and needs no frame to travel with: declarations, a count of drops, ends.
   void refresh();
   bool acknowledge(std::uint64_t sequence);
+  /// Pushed: nothing is due or unacknowledged. Pulled ones always are.
+  bool settled() const;
   /// Nothing more comes. What is queued for pulling stays.
   void close();
   /// Gives up everything outstanding. Returns the final counts.

@@ -1,0 +1,419 @@
+#include "actor_test.hpp"
+
+#include <datastream/caf/monitors.hpp>
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <latch>
+
+using namespace datastream;
+using namespace datastream::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto manual = EndpointOptions::manual;
+
+EndpointTick tick(TestSystem& test, const Endpoint& node) {
+  return ask<EndpointTick>(test.system, node.ref().actor(), tick_atom_v).value();
+}
+
+/// Blocks in its first delivery until it is released.
+struct Gate {
+  std::latch entered{1};
+  std::latch open{1};
+};
+
+caf::behavior blocked_reader(caf::event_based_actor* self, const EndpointRef& node,
+                             const SeenPtr& seen, const std::shared_ptr<Gate>& gate,
+                             const Subscribe& request) {
+  Subscriber in{self};
+  in.subscribe(node,
+               {.on_batch =
+                    [=](const EventBatch& batch) {
+                      if (seen->now().batches == 0) {
+                        gate->entered.count_down();
+                        gate->open.wait();
+                      }
+                      seen->received(batch);
+                    },
+                .on_start = [=](const SubscriptionStart& start) { seen->started(start); }},
+               request);
+  return in.handlers();
+}
+
+} // namespace
+
+TEST_CASE("what_is_declared_comes_once_and_before_its_frames_and_after_the_start") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n", .tick_interval = manual}};
+  const auto out = node.producer();
+  const auto a = out.register_channel("a", TextStream{});
+  auto seen = std::make_shared<Seen>(true);
+  const auto reader = spawn_recorder(test.system, node.ref(), seen);
+  REQUIRE(eventually([&] { return seen->has_started(); }));
+  REQUIRE(seen->now().start->snapshot.channels.size() == 1);
+  out.submit_text(a, "1");
+  const auto b = out.register_channel("b", TextStream{});
+  out.submit_text(b, "2");
+  tick(test, node);
+  out.submit_text(b, "3");
+  tick(test, node);
+  node.end_stream();
+  REQUIRE(eventually([&] { return seen->has_ended(); }));
+  CHECK(seen->now().log == std::vector<std::string>{"start", "declare b", "frame a 1", "frame b 2",
+                                                    "frame b 3", "ended"});
+  CHECK(seen->now().ended == StreamEnd{node.stream_id(), 3});
+  REQUIRE(node.close());
+  CHECK(eventually([&] { return seen->now().downs == 1; }));
+  CHECK(seen->now().log.back() == "down");
+  CHECK(seen->now().reason == caf::exit_reason::user_shutdown);
+  stop(reader);
+}
+
+TEST_CASE("no_delivery_overtakes_the_start") {
+  TestSystem test;
+  for (int i = 0; i < 200; ++i) {
+    Endpoint node{test.system, {.node = "n"}};
+    auto seen = std::make_shared<Seen>();
+    const auto reader = spawn_recorder(test.system, node.ref(), seen);
+    // Meets the subscription in every state: before, while and after it begins.
+    for (int turn = 0; turn < i % 20; ++turn)
+      std::this_thread::yield();
+    node.end_stream();
+    REQUIRE(eventually([&] { return seen->has_ended(); }));
+    REQUIRE(seen->now().log == std::vector<std::string>{"start", "ended"});
+    stop(reader);
+  }
+}
+
+TEST_CASE("a_watch_that_was_taken_back_says_nothing") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n"}};
+  caf::scoped_actor watcher{test.system};
+  const auto watch = [&](int number) {
+    return std::make_unique<compat::DownWatch>(node.ref().actor(),
+                                               caf::actor_cast<caf::actor>(watcher), number);
+  };
+  // Whatever the order in which they are told, the second is between the others.
+  const auto first = watch(1);
+  auto second = watch(2);
+  const auto third = watch(3);
+  second.reset();
+  node.close();
+  int told = 0;
+  for (int i = 0; i < 2; ++i)
+    watcher->receive([&](int number, const caf::error&) { told += number; });
+  CHECK(told == 4);
+}
+
+TEST_CASE("one_actor_reads_several_endpoints_and_one_endpoint_twice") {
+  TestSystem test;
+  Endpoint first{test.system, {.node = "1"}};
+  Endpoint second{test.system, {.node = "2"}};
+  const auto seen = std::vector<SeenPtr>{std::make_shared<Seen>(true), std::make_shared<Seen>(true),
+                                         std::make_shared<Seen>(true)};
+  std::atomic<int> own = 0;
+  const auto reader = test.system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
+    Subscriber in{self};
+    in.subscribe(first.ref(), recording(seen[0]));
+    in.subscribe(second.ref(), recording(seen[1]));
+    in.subscribe(second.ref(), recording(seen[2]));
+    return in.handlers([&](int value) { own = value; });
+  });
+  REQUIRE(eventually([&] { return std::ranges::all_of(seen, &Seen::has_started); }));
+  const auto one = first.producer();
+  const auto two = second.producer();
+  one.submit_text(one.register_channel("one", TextStream{}), "x");
+  two.submit_text(two.register_channel("two", TextStream{}), "y");
+  REQUIRE(eventually(
+      [&] { return std::ranges::all_of(seen, [](auto& s) { return s->frames() == 1; }); }));
+  CHECK(seen[0]->now().log.back() == "frame one x");
+  CHECK(seen[1]->now().log.back() == "frame two y");
+  CHECK(seen[2]->now().log.back() == "frame two y");
+  caf::anon_send(reader, 7);
+  CHECK(eventually([&] { return own == 7; }));
+  second.close();
+  CHECK(eventually([&] { return seen[1]->now().downs == 1 && seen[2]->now().downs == 1; }));
+  CHECK(seen[0]->now().downs == 0);
+  stop(reader);
+}
+
+TEST_CASE("a_handler_may_unsubscribe_and_keeps_what_it_changed_in_itself") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n", .tick_interval = manual}};
+  std::atomic<int> calls = 0;
+  std::atomic<int> strangers = 0;
+  std::atomic<bool> ready = false;
+  const auto reader = test.system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
+    // The reply to leaving is no business of the actor's own handlers.
+    self->set_default_handler([&](caf::scheduled_actor*, caf::message_view&) {
+      ++strangers;
+      return caf::result<caf::message>(caf::sec::unexpected_message);
+    });
+    Subscriber in{self};
+    auto token = std::make_shared<std::uint64_t>();
+    *token = in.subscribe(node.ref(), {.on_batch =
+                                           [&, in, token, count = 0](const EventBatch&) mutable {
+                                             calls = ++count;
+                                             if (count == 2) {
+                                               in.unsubscribe(*token);
+                                               in.unsubscribe(*token);
+                                             }
+                                           },
+                                       .on_start = [&](const auto&) { ready = true; }});
+    return in.handlers();
+  });
+  REQUIRE(eventually([&] { return ready.load(); }));
+  for (int i = 0; i < 3; ++i) {
+    node.producer().submit_text(ChannelId{1}, "x");
+    tick(test, node);
+    if (i < 2)
+      REQUIRE(eventually([&] { return calls == i + 1; }));
+    if (i == 1)
+      REQUIRE(eventually([&] { return node.ledger().fanout.subscribers.empty(); }));
+  }
+  CHECK(calls == 2);
+  CHECK(node.ledger().fanout.stray_acknowledgements == 0);
+  CHECK(node.ledger().bitbucketed == 1);
+  CHECK(node.ledger().balanced());
+  CHECK(ask<int>(test.system, reader, 1.5).error() == caf::sec::unexpected_message);
+  CHECK(strangers == 1);
+  stop(reader);
+}
+
+TEST_CASE("unsubscribing_before_the_endpoint_has_answered_leaves_nothing_behind") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n"}};
+  auto seen = std::make_shared<Seen>();
+  const auto reader = test.system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
+    Subscriber in{self};
+    in.unsubscribe(in.subscribe(node.ref(), recording(seen)));
+    return in.handlers();
+  });
+  // It was there, and has left.
+  REQUIRE(eventually([&] {
+    const auto ledger = node.ledger();
+    return ledger.fanout.subscribers.empty() && ask<bool>(test.system, reader, 1).error();
+  }));
+  auto tail = node.subscribe("tail");
+  CHECK(tail.id() == SubscriptionId{2});
+  REQUIRE(eventually([&] { return node.ledger().fanout.subscribers.size() == 1; }));
+  CHECK_FALSE(seen->has_started());
+  CHECK(node.close());
+  stop(reader);
+}
+
+TEST_CASE("a_subscription_to_nobody_fails_at_once") {
+  TestSystem test;
+  auto nobody = std::make_shared<Seen>();
+  auto gone = std::make_shared<Seen>();
+  EndpointRef dead;
+  {
+    Endpoint node{test.system, {.node = "n"}};
+    dead = node.ref();
+  }
+  const auto one = spawn_recorder(test.system, EndpointRef{}, nobody);
+  const auto two = spawn_recorder(test.system, dead, gone);
+  CHECK(eventually([&] { return nobody->now().downs == 1 && gone->now().downs == 1; }));
+  CHECK(nobody->now().reason);
+  CHECK(gone->now().reason);
+  stop(one);
+  stop(two);
+}
+
+TEST_CASE("a_late_subscriber_is_told_the_end_after_its_start") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n"}};
+  node.producer().submit_text(ChannelId{1}, "x");
+  node.end_stream();
+  auto seen = std::make_shared<Seen>();
+  const auto reader = spawn_recorder(test.system, node.ref(), seen);
+  REQUIRE(eventually([&] { return seen->has_ended(); }));
+  CHECK(seen->now().log == std::vector<std::string>{"start", "ended"});
+  CHECK(seen->now().ended->assigned == 1);
+  CHECK(seen->now().start->starts[0].from == Position{1});
+  CHECK(node.close());
+  stop(reader);
+}
+
+TEST_CASE("a_stopped_reader_holds_exactly_its_capacity_and_costs_nobody_else") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n", .tick_interval = manual}};
+  auto stopped = std::make_shared<Seen>();
+  auto healthy = std::make_shared<Seen>();
+  auto gate = std::make_shared<Gate>();
+  const auto slow =
+      test.system.spawn<caf::detached>(blocked_reader, node.ref(), stopped, gate,
+                                       Subscribe{.name = "slow", .capacity = {100, 1U << 20U}});
+  const auto fast = spawn_recorder(test.system, node.ref(), healthy, {.name = "fast"});
+  REQUIRE(eventually([&] { return stopped->has_started() && healthy->has_started(); }));
+  std::uint64_t sent = 0;
+  for (int round = 0; round < 50; ++round) {
+    for (int i = 0; i < 30; ++i)
+      sent += node.producer().submit_text(ChannelId{1}, "x");
+    tick(test, node);
+    REQUIRE(eventually([&] { return healthy->frames() == sent; }));
+  }
+  gate->entered.wait();
+  auto ledger = node.ledger();
+  CHECK(ledger.balanced());
+  for (const auto& entry : ledger.fanout.subscribers) {
+    CHECK(entry.counts.offered == 1500);
+    CHECK(entry.counts.outstanding == (entry.name == "slow" ? 100 : 0));
+    CHECK(entry.counts.dropped == (entry.name == "slow" ? 1400 : 0));
+  }
+  gate->open.count_down();
+  // It is told what it lost as soon as it has room, without a further frame.
+  REQUIRE(eventually([&] { return stopped->now().dropped == 1400; }));
+  CHECK(stopped->frames() == 100);
+  CHECK(eventually([&] { return outstanding(node.ledger()) == 0; }));
+  CHECK(node.close());
+  ledger = node.ledger();
+  CHECK(ledger.balanced());
+  CHECK(ledger.fanout.departed.acknowledged == 1600);
+  CHECK(healthy->now().gaps == 0);
+  stop(slow);
+  stop(fast);
+}
+
+TEST_CASE("acknowledgements_from_strangers_backwards_and_beyond_are_counted_and_ignored") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n", .tick_interval = manual}};
+  caf::scoped_actor reader{test.system}; // acknowledges by hand
+  SubscriptionId id;
+  reader
+      ->request(node.ref().actor(), 20s, subscribe_atom_v, Subscribe{.token = 5},
+                caf::actor_cast<caf::actor>(reader))
+      .receive([&](const SubscriptionStart& start) { id = start.id; },
+               [](const caf::error&) { FAIL("refused"); });
+  std::vector<std::uint64_t> sequences;
+  for (int i = 0; i < 3; ++i) {
+    node.producer().submit_text(ChannelId{1}, "x");
+    tick(test, node);
+    reader->receive([&](event_atom, std::uint64_t token, const EventBatch& batch) {
+      CHECK(token == 5);
+      CHECK(batch.subscription == id);
+      sequences.push_back(batch.sequence);
+    });
+  }
+  REQUIRE(sequences == std::vector<std::uint64_t>{1, 2, 3});
+  const auto after = [&](auto send) {
+    send();
+    return ask<PipeLedger>(test.system, node.ref().actor(), ledger_atom_v).value().fanout;
+  };
+  const auto acknowledge = [&](std::uint64_t sequence) {
+    return after([&] { reader->send(node.ref().actor(), acknowledge_atom_v, id, sequence); });
+  };
+  auto ledger =
+      after([&] { caf::anon_send(node.ref().actor(), acknowledge_atom_v, id, std::uint64_t{3}); });
+  CHECK(ledger.stray_acknowledgements == 1);
+  {
+    caf::scoped_actor stranger{test.system};
+    ledger = after(
+        [&] { stranger->send(node.ref().actor(), acknowledge_atom_v, id, std::uint64_t{3}); });
+    CHECK(ledger.stray_acknowledgements == 2);
+    CHECK_FALSE(ask<bool>(test.system, node.ref().actor(), unsubscribe_atom_v, id).value());
+  }
+  ledger = acknowledge(4);
+  CHECK(ledger.stray_acknowledgements == 3);
+  CHECK(ledger.subscribers[0].counts.outstanding == 3);
+  ledger = acknowledge(2);
+  CHECK(ledger.stray_acknowledgements == 3);
+  CHECK(ledger.subscribers[0].counts.outstanding == 1);
+  ledger = acknowledge(1);
+  CHECK(ledger.stray_acknowledgements == 4);
+  CHECK(ledger.subscribers[0].counts.acknowledged == 2);
+  CHECK(ledger.balanced());
+}
+
+TEST_CASE("a_reader_that_ends_is_removed_and_what_it_held_is_abandoned") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n", .tick_interval = manual}};
+  {
+    caf::scoped_actor reader{test.system}; // never acknowledges
+    reader
+        ->request(node.ref().actor(), 20s, subscribe_atom_v, Subscribe{},
+                  caf::actor_cast<caf::actor>(reader))
+        .receive([](const SubscriptionStart&) {}, [](const caf::error&) { FAIL("refused"); });
+    for (int i = 0; i < 3; ++i) {
+      node.producer().submit_text(ChannelId{1}, "x");
+      tick(test, node);
+    }
+    CHECK(outstanding(node.ledger()) == 3);
+  }
+  REQUIRE(eventually([&] { return node.ledger().fanout.subscribers.empty(); }));
+  const auto departed = node.ledger().fanout.departed;
+  CHECK(departed.offered == 3);
+  CHECK(departed.abandoned == 3);
+  CHECK(node.ledger().balanced());
+}
+
+TEST_CASE("an_exception_in_a_handler_ends_that_actor_only") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n"}};
+  auto seen = std::make_shared<Seen>();
+  const auto healthy = spawn_recorder(test.system, node.ref(), seen);
+  const auto bad = test.system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
+    Subscriber in{self};
+    in.subscribe(node.ref(), [](const EventBatch&) { throw std::runtime_error("user"); });
+    return in.handlers();
+  });
+  REQUIRE(eventually([&] { return node.ledger().fanout.subscribers.size() == 2; }));
+  REQUIRE(eventually([&] { return seen->has_started(); }));
+  node.producer().submit_text(ChannelId{1}, "x");
+  caf::scoped_actor self{test.system};
+  self->wait_for(bad);
+  REQUIRE(eventually([&] { return node.ledger().fanout.subscribers.size() == 1; }));
+  CHECK(node.ledger().fanout.departed.abandoned == 1);
+  node.producer().submit_text(ChannelId{1}, "y");
+  CHECK(eventually([&] { return seen->frames() == 2; }));
+  CHECK(node.close());
+  stop(healthy);
+}
+
+TEST_CASE("readers_that_come_and_go_leave_nothing_in_the_endpoint") {
+  TestSystem test;
+  auto watched = std::make_shared<int>(0);
+  Endpoint node{test.system, {.node = "n"}};
+  for (int i = 0; i < 50; ++i) {
+    auto seen = std::make_shared<Seen>();
+    const auto reader = test.system.spawn([&,
+                                           watched](caf::event_based_actor* self) -> caf::behavior {
+      Subscriber in{self};
+      // A handler that holds its own subscriber: a cycle, which must not outlive the actor.
+      in.subscribe(node.ref(), {.on_batch = [in, watched](const EventBatch&) {},
+                                .on_start = [seen](const auto& start) { seen->started(start); }});
+      return in.handlers();
+    });
+    REQUIRE(eventually([&] { return seen->has_started(); }));
+    stop(reader);
+  }
+  REQUIRE(eventually([&] { return node.ledger().fanout.subscribers.empty(); }));
+  CHECK(eventually([&] { return watched.use_count() == 1; }));
+  CHECK(node.ledger().balanced());
+}
+
+TEST_CASE("a_reader_nobody_else_holds_may_own_a_subscription_of_the_same_endpoint") {
+  TestSystem test;
+  auto alive = std::make_shared<int>(0);
+  {
+    Endpoint node{test.system, {.node = "n"}};
+    auto seen = std::make_shared<Seen>();
+    struct Both {
+      DatastreamSubscription pulled;
+      std::shared_ptr<int> alive;
+    };
+    auto both = std::make_shared<Both>(Both{node.subscribe("pulled"), alive});
+    test.system.spawn([&, seen](caf::event_based_actor* self) -> caf::behavior {
+      Subscriber in{self};
+      in.subscribe(node.ref(), recording(seen));
+      return in.handlers([keep = std::move(both)](int) {});
+    });
+    REQUIRE(eventually([&] { return seen->has_started(); }));
+    CHECK(node.close());
+    CHECK(node.ledger().balanced());
+  }
+  CHECK(eventually([&] { return alive.use_count() == 1; }));
+}
