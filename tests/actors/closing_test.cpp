@@ -192,7 +192,16 @@ TEST_CASE("close_waits_for_the_end_to_be_acknowledged_and_answers_the_same_again
   {
     auto system = std::make_unique<TestSystem>();
     node.emplace(system->system, EndpointOptions{.node = "n"});
-    const auto reader = spawn_recorder(system->system, node->ref(), seen);
+    const auto reader = system->system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
+      Subscriber in{self};
+      auto handlers = recording(seen);
+      handlers.on_batch = [seen](const EventBatch& batch) {
+        std::this_thread::sleep_for(50ms); // takes its time before it acknowledges
+        seen->received(batch);
+      };
+      in.subscribe(node->ref(), handlers);
+      return in.handlers();
+    });
     REQUIRE(eventually([&] { return seen->has_started(); }));
     bool results[2] = {};
     {

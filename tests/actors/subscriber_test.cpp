@@ -1,4 +1,5 @@
 #include "actor_test.hpp"
+#include "watchdog.hpp"
 
 #include <datastream/caf/monitors.hpp>
 
@@ -76,15 +77,21 @@ TEST_CASE("no_delivery_overtakes_the_start") {
   TestSystem test;
   for (int i = 0; i < 200; ++i) {
     Endpoint node{test.system, {.node = "n"}};
-    auto seen = std::make_shared<Seen>();
-    const auto reader = spawn_recorder(test.system, node.ref(), seen);
-    // Meets the subscription in every state: before, while and after it begins.
-    for (int turn = 0; turn < i % 20; ++turn)
-      std::this_thread::yield();
+    std::vector<SeenPtr> seen;
+    std::vector<caf::actor> readers;
+    for (int reader = 0; reader < 16; ++reader) {
+      seen.push_back(std::make_shared<Seen>());
+      readers.push_back(spawn_recorder(test.system, node.ref(), seen.back()));
+    }
+    // Meets subscriptions in every state: before, while and after they begin.
+    REQUIRE(eventually([&] { return seen[static_cast<std::size_t>(i % 8)]->has_started(); }));
     node.end_stream();
-    REQUIRE(eventually([&] { return seen->has_ended(); }));
-    REQUIRE(seen->now().log == std::vector<std::string>{"start", "ended"});
-    stop(reader);
+    for (const SeenPtr& reader : seen) {
+      REQUIRE(eventually([&] { return reader->has_ended(); }));
+      REQUIRE(reader->now().log == std::vector<std::string>{"start", "ended"});
+    }
+    for (const caf::actor& reader : readers)
+      stop(reader);
   }
 }
 
@@ -192,14 +199,11 @@ TEST_CASE("unsubscribing_before_the_endpoint_has_answered_leaves_nothing_behind"
     in.unsubscribe(in.subscribe(node.ref(), recording(seen)));
     return in.handlers();
   });
-  // It was there, and has left.
-  REQUIRE(eventually([&] {
-    const auto ledger = node.ledger();
-    return ledger.fanout.subscribers.empty() && ask<bool>(test.system, reader, 1).error();
-  }));
-  auto tail = node.subscribe("tail");
-  CHECK(tail.id() == SubscriptionId{2});
-  REQUIRE(eventually([&] { return node.ledger().fanout.subscribers.size() == 1; }));
+  // Once the reader answers it has asked, and once the endpoint answers it was there.
+  REQUIRE_FALSE(ask<bool>(test.system, reader, 1));
+  REQUIRE(ask<PipeLedger>(test.system, node.ref().actor(), ledger_atom_v));
+  REQUIRE(eventually([&] { return node.ledger().fanout.subscribers.empty(); }));
+  CHECK(node.subscribe("tail").id() == SubscriptionId{2});
   CHECK_FALSE(seen->has_started());
   CHECK(node.close());
   stop(reader);
@@ -396,9 +400,10 @@ TEST_CASE("readers_that_come_and_go_leave_nothing_in_the_endpoint") {
 }
 
 TEST_CASE("a_reader_nobody_else_holds_may_own_a_subscription_of_the_same_endpoint") {
+  Watchdog watchdog(20s);
   TestSystem test;
   auto alive = std::make_shared<int>(0);
-  {
+  for (int i = 0; i < 100; ++i) {
     Endpoint node{test.system, {.node = "n"}};
     auto seen = std::make_shared<Seen>();
     struct Both {
@@ -412,6 +417,7 @@ TEST_CASE("a_reader_nobody_else_holds_may_own_a_subscription_of_the_same_endpoin
       return in.handlers([keep = std::move(both)](int) {});
     });
     REQUIRE(eventually([&] { return seen->has_started(); }));
+    watchdog.feed("close");
     CHECK(node.close());
     CHECK(node.ledger().balanced());
   }
