@@ -34,7 +34,8 @@ caf::behavior ConsumerActor::make_behavior() {
       [this](snapshot_atom, const SubscriptionRequest& request) {
         return consumer_.catalog().snapshot(request).snapshot;
       },
-      [this](ledger_atom, const StreamId& stream) { return ledger(stream); });
+      [this](ledger_atom, const StreamId& stream) { return ledger(stream); },
+      [this](ledger_atom) { return ledger(); });
 }
 
 caf::result<SubscriptionStart> ConsumerActor::follow(const caf::actor& endpoint) {
@@ -89,6 +90,15 @@ caf::result<IngestLedger> ConsumerActor::ledger(const StreamId& stream) const {
   if (!stored)
     return caf::make_error(ActorError::unknown_stream, to_string(stream));
   return stored->ledger();
+}
+
+ConsumerLedger ConsumerActor::ledger() const {
+  ConsumerLedger result{.streams = {},
+                        .malformed_frames = consumer_.malformed_frames(),
+                        .conflicting_declarations = consumer_.conflicting_declarations()};
+  for (const StoredStream& stream : consumer_.store())
+    result.streams.push_back(stream.ledger());
+  return result;
 }
 
 caf::actor spawn_consumer(caf::actor_system& system, ConsumerOptions options) {

@@ -122,7 +122,11 @@ caf::result<SubscriptionStart> EndpointActor::subscribe(const Subscribe& request
                                                         const caf::actor& reader) {
   if (!reader)
     return caf::make_error(ActorError::no_subscriber);
-  auto start = endpoint_->attach(request.name, request.request, request.capacity,
+  // The reader may be anybody: it does not decide alone how much memory it makes us keep.
+  const SubscriberCapacity capacity{
+      std::min(request.capacity.frames, defaults::subscriber_actor_frames_max),
+      std::min(request.capacity.bytes, defaults::subscriber_actor_bytes_max)};
+  auto start = endpoint_->attach(request.name, request.request, capacity,
                                  std::make_unique<SubscriberActorSink>(reader, request.token));
   auto& ids = subscribers_[reader.address()];
   if (ids.empty())

@@ -1,9 +1,14 @@
 #include <datastream/actors/inspect.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace datastream::wire {
+
+// Headers travel as they lie in memory.
+static_assert(std::endian::native == std::endian::little, "the wire is little-endian");
+
 namespace {
 
 template <class Enum>

@@ -41,11 +41,11 @@ void caf_main(caf::actor_system& system, const Config& config) {
     std::cerr << what << ": " << system.render(error) << '\n';
   };
 
-  const auto node = ds::connect(system, config.host, config.port);
+  const auto node = system.middleman().remote_actor(config.host, config.port);
   if (!node)
     return fail("cannot reach the node", node.error());
   caf::actor endpoint;
-  self->request(node->actor(), 10s, word_index::endpoint_atom_v)
+  self->request(*node, 10s, word_index::endpoint_atom_v)
       .receive([&](const caf::actor& actor) { endpoint = actor; },
                [&](const caf::error& error) { fail("no endpoint", error); });
   if (!endpoint)
@@ -65,7 +65,7 @@ void caf_main(caf::actor_system& system, const Config& config) {
   self->receive_while([&] { return reports.size() < 2 && !lost; })(
       [&](subscribed_atom) {
         if (++subscribed == 2)
-          self->send(node->actor(), word_index::start_atom_v);
+          self->send(*node, word_index::start_atom_v);
       },
       [&](const ReaderReport& report) { reports[report.title] = report; },
       [&](lost_atom, const caf::error& reason) {
@@ -75,7 +75,7 @@ void caf_main(caf::actor_system& system, const Config& config) {
 
   if (!lost) {
     Accounts accounts;
-    self->request(node->actor(), 10s, word_index::tally_atom_v)
+    self->request(*node, 10s, word_index::tally_atom_v)
         .receive(
             [&](std::uint64_t accepted, std::uint64_t refused) {
               accounts.callers_accepted = accepted;
@@ -87,7 +87,7 @@ void caf_main(caf::actor_system& system, const Config& config) {
                  [&](const caf::error& error) { fail("no ledger", error); });
     accounts.readers = {reports["log "], reports["slow"]};
     exit_status = print_report(std::cout, accounts) ? EXIT_SUCCESS : EXIT_FAILURE;
-    self->send(node->actor(), word_index::done_atom_v);
+    self->send(*node, word_index::done_atom_v);
   }
   self->send_exit(keeping_up, caf::exit_reason::user_shutdown);
   self->send_exit(slow, caf::exit_reason::user_shutdown);

@@ -234,7 +234,7 @@ sigset_t stop_signals() {
 void caf_main(caf::actor_system& system, const Config& config) {
   ds::Endpoint node{system, {.node = "word-index", .label = "indexes " + config.folder}};
   const auto coordinator = system.spawn<Coordinator>(node.ref(), node.producer(), config);
-  const auto port = ds::publish(system, ds::EndpointRef(coordinator), 0);
+  const auto port = system.middleman().publish(coordinator, 0, "127.0.0.1");
   if (!port) {
     std::cerr << "cannot listen: " << system.render(port.error()) << '\n';
     caf::anon_send_exit(coordinator, caf::exit_reason::user_shutdown);

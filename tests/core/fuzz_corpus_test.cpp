@@ -1,6 +1,7 @@
 /// Runs what the fuzz targets check on their seed corpora.
 
 #include "../fuzz/fuzz_body.hpp"
+#include "../fuzz/fuzz_frame_batch.hpp"
 #include "../fuzz/fuzz_model_json.hpp"
 
 #include <doctest/doctest.h>
@@ -31,9 +32,13 @@ void replay(const std::string& target, Holds holds) {
 } // namespace
 
 TEST_CASE("the_corpus_of_model_json_holds") {
-  replay("model_json", datastream::fuzz::model_json_holds);
+  replay("fuzz_model_json", datastream::fuzz::model_json_holds);
 }
 
 TEST_CASE("the_corpus_of_bodies_holds") {
-  replay("body", datastream::fuzz::body_holds);
+  replay("fuzz_body", datastream::fuzz::body_holds);
+}
+
+TEST_CASE("the_corpus_of_frame_batches_holds") {
+  replay("fuzz_frame_batch", datastream::fuzz::frame_batch_holds);
 }

@@ -33,6 +33,7 @@ struct ConsumerOptions {
 ///     page_atom, StreamId, Position from, uint32_t at_most -> FramePage, or unknown_stream
 ///     snapshot_atom, SubscriptionRequest                   -> DatastreamSnapshot
 ///     ledger_atom, StreamId                                -> IngestLedger, or unknown_stream
+///     ledger_atom                                          -> ConsumerLedger
 ///
 /// Spawn it with `spawn_consumer`. Anything that a peer sends broken is refused and counted.
 class ConsumerActor : public caf::event_based_actor {
@@ -46,6 +47,7 @@ private:
   caf::result<SubscriptionStart> follow(const caf::actor& endpoint);
   caf::result<FramePage> page(const StreamId& stream, Position from, std::uint32_t at_most) const;
   caf::result<IngestLedger> ledger(const StreamId& stream) const;
+  ConsumerLedger ledger() const;
 
   ConsumerOptions options_;
   Consumer consumer_;

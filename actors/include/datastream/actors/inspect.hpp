@@ -295,4 +295,11 @@ compat::InspectResult<Inspector> inspect(Inspector& f, IngestLedger& x) {
       [](wire::Ingest&& w, IngestLedger& y) { wire::unpack_ingest(std::move(w), y); });
 }
 
+template <class Inspector>
+compat::InspectResult<Inspector> inspect(Inspector& f, ConsumerLedger& x) {
+  return compat::inspect_object(f, x, "ConsumerLedger", "streams", x.streams, "malformed_frames",
+                                x.malformed_frames, "conflicting_declarations",
+                                x.conflicting_declarations);
+}
+
 } // namespace datastream

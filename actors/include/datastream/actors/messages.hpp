@@ -4,6 +4,7 @@
 #include <datastream/defaults.hpp>
 #include <datastream/ingest/gap.hpp>
 #include <datastream/model/frame_batch.hpp>
+#include <datastream/model/ledger.hpp>
 #include <datastream/model/subscription_request.hpp>
 #include <datastream/pipe/subscription.hpp>
 
@@ -18,7 +19,8 @@ namespace datastream {
 struct Subscribe {
   std::string name = "subscriber"; ///< shown in ledgers; need not be unique
   SubscriptionRequest request{};
-  /// How much may be unacknowledged before copies are dropped.
+  /// How much may be unacknowledged before copies are dropped; at most
+  /// `defaults::subscriber_actor_frames_max` and `subscriber_actor_bytes_max`.
   SubscriberCapacity capacity{defaults::subscriber_actor_frames, defaults::subscriber_bytes};
   /// Chosen by the subscriber; every delivery of this subscription carries it.
   std::uint64_t token = 0;
@@ -32,6 +34,13 @@ struct FramePage {
   bool more = false;           ///< frames are stored from there on
   /// Frames that a peer sent in a page that makes no sense; refused on arrival.
   std::uint64_t malformed = 0;
+};
+
+/// Everything that a consumer has counted.
+struct ConsumerLedger {
+  std::vector<IngestLedger> streams;          ///< in the order of their ids
+  std::uint64_t malformed_frames = 0;         ///< in batches that make no sense; refused
+  std::uint64_t conflicting_declarations = 0; ///< the first one stays
 };
 
 /// Why an actor of ours refused a request.

@@ -26,6 +26,7 @@ CAF_ADD_TYPE_ID(datastream, (datastream::PipeLedger))
 CAF_ADD_TYPE_ID(datastream, (datastream::IngestLedger))
 CAF_ADD_TYPE_ID(datastream, (datastream::FramePage))
 CAF_ADD_TYPE_ID(datastream, (std::vector<datastream::StreamId>))
+CAF_ADD_TYPE_ID(datastream, (datastream::ConsumerLedger))
 
 // The texts have at most ten characters, which is what CAF 0.17.6 tells apart.
 CAF_ADD_ATOM(datastream, datastream, subscribe_atom, "ds_subscr")

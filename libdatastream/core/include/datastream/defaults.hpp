@@ -26,7 +26,8 @@ inline constexpr std::size_t slab_bytes = 128U << 10U;
 
 /// Frames in one batch: where per-batch costs have vanished and a slice is still small.
 inline constexpr std::size_t batch_frames = 1024;
-/// Payload bytes in one batch, a single larger payload excepted.
+/// Payload bytes in one page of a query, a single larger payload excepted; a mux's batches are
+/// smaller by themselves, for they lie in one slab.
 inline constexpr std::size_t batch_bytes = 1U << 20U;
 
 /// Frames that an in-process subscription queues.
@@ -36,6 +37,10 @@ inline constexpr std::size_t subscription_frames = 1024;
 inline constexpr std::size_t subscriber_actor_frames = 16'384;
 /// Bytes that any subscriber may pin, whole blocks counted.
 inline constexpr std::size_t subscriber_bytes = 64U << 20U;
+
+/// Most that a subscriber actor may ask for: it decides how much memory it can make us keep.
+inline constexpr std::size_t subscriber_actor_frames_max = 1'048'576;
+inline constexpr std::size_t subscriber_actor_bytes_max = 1U << 30U;
 
 /// Time between two drains while frames come.
 inline constexpr std::chrono::microseconds tick_interval{1000};

@@ -1,7 +1,9 @@
 #include <datastream/model/frame_batch.hpp>
 
 #include <cstring>
+#include <limits>
 #include <new>
+#include <stdexcept>
 
 namespace datastream {
 
@@ -51,6 +53,8 @@ FrameBatch FrameBatch::copy_of(const StreamId& stream, std::span<const FrameView
   std::size_t bytes = 0;
   for (const FrameView& frame : frames)
     bytes += frame.payload.size();
+  if (bytes > std::numeric_limits<std::uint32_t>::max())
+    throw std::length_error("a batch holds at most 4 GiB");
   BlockPtr block = allocate_block(bytes);
   if (!block)
     throw std::bad_alloc();

@@ -29,7 +29,9 @@ Json counts_json(const SubscriberCounts& counts) {
 } // namespace
 
 std::string encode_health(const PipeLedger& ledger) {
-  const RefusedCounts& refused = ledger.refused;
+  Json refused = Json::object();
+  for (const LossReason reason : mux_refusals)
+    refused[std::string(to_string(reason))] = ledger.refused.count(reason);
   Json subscribers = Json::array();
   for (const SubscriberLedger& subscriber : ledger.fanout.subscribers) {
     Json entry = {{"id", subscriber.id.value}, {"name", subscriber.name}};
@@ -38,15 +40,10 @@ std::string encode_health(const PipeLedger& ledger) {
   }
   const Json record = {
       {"assigned", ledger.assigned},
-      {"dropped", refused.total()},
-      {"loss_rate_ppm", loss_rate_ppm(refused.total(), ledger.assigned)},
+      {"dropped", ledger.refused.total()},
+      {"loss_rate_ppm", loss_rate_ppm(ledger.refused.total(), ledger.assigned)},
       {"submitted", ledger.submitted()},
-      {"refused",
-       {{"mux_frames_full", refused.mux_frames_full},
-        {"mux_bytes_full", refused.mux_bytes_full},
-        {"stream_ended", refused.stream_ended},
-        {"payload_too_large", refused.payload_too_large},
-        {"out_of_memory", refused.out_of_memory}}},
+      {"refused", std::move(refused)},
       {"in_mux", ledger.in_mux},
       {"published", ledger.published},
       {"bitbucketed", ledger.bitbucketed},
@@ -55,6 +52,7 @@ std::string encode_health(const PipeLedger& ledger) {
       {"subscribers", std::move(subscribers)},
       {"departed", counts_json(ledger.fanout.departed)},
       {"stray_acknowledgements", ledger.fanout.stray_acknowledgements},
+      {"frames_after_end", ledger.fanout.frames_after_end},
   };
   return record.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -4,6 +4,23 @@
 
 namespace datastream {
 
+std::uint64_t RefusedCounts::count(LossReason reason) const {
+  switch (reason) {
+  case LossReason::mux_frames_full:
+    return mux_frames_full;
+  case LossReason::mux_bytes_full:
+    return mux_bytes_full;
+  case LossReason::stream_ended:
+    return stream_ended;
+  case LossReason::payload_too_large:
+    return payload_too_large;
+  case LossReason::out_of_memory:
+    return out_of_memory;
+  default:
+    return 0;
+  }
+}
+
 SubscriberCounts& SubscriberCounts::operator+=(const SubscriberCounts& other) {
   offered += other.offered;
   acknowledged += other.acknowledged;

@@ -57,8 +57,8 @@ std::string_view to_string(LossReason reason) {
     return "malformed_batch";
   case LossReason::stray_acknowledgement:
     return "stray_acknowledgement";
-  case LossReason::undeclared_stream:
-    return "undeclared_stream";
+  case LossReason::frames_after_end:
+    return "frames_after_end";
   case LossReason::conflicting_declaration:
     return "conflicting_declaration";
   }

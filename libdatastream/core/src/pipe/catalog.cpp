@@ -11,29 +11,42 @@ void Catalog::log(Declaration declaration) {
 }
 
 Catalog::Stream& Catalog::stream_for(const StreamId& stream) {
-  const auto [it, fresh] = streams_.try_emplace(stream);
-  if (fresh) {
-    it->second.descriptor = std::make_shared<const StreamDescriptor>(
-        StreamDescriptor{stream, std::nullopt, StreamOrigin::RemoteNode});
-    log(it->second.descriptor);
-  }
-  return it->second;
+  add(StreamDescriptor{stream, std::nullopt, StreamOrigin::RemoteNode});
+  return streams_.at(stream);
 }
 
+/// Throws `std::bad_alloc`, and then has changed nothing.
 void Catalog::add(Stream& stream, ChannelDescriptor descriptor) {
   auto channel = std::make_shared<const ChannelDescriptor>(std::move(descriptor));
-  stream.by_id.emplace(channel->id, Entry{channel, log_.size()});
-  stream.by_name.emplace(channel->name, channel->id);
+  reserve_log();
+  const auto by_id = stream.by_id.emplace(channel->id, Entry{channel, log_.size()}).first;
+  try {
+    stream.by_name.emplace(channel->name, channel->id);
+  } catch (...) {
+    stream.by_id.erase(by_id);
+    throw;
+  }
   log(std::move(channel));
+}
+
+void Catalog::reserve_log() {
+  if (log_.size() == log_.capacity())
+    log_.reserve(2 * log_.size() + 8);
 }
 
 bool Catalog::declare_stream(StreamDescriptor descriptor) {
   const std::lock_guard lock(mutex_);
-  const auto [it, fresh] = streams_.try_emplace(descriptor.stream);
-  if (!fresh)
+  return add(std::move(descriptor));
+}
+
+/// Returns whether it was new. Throws `std::bad_alloc`, and then has changed nothing.
+bool Catalog::add(StreamDescriptor descriptor) {
+  if (streams_.contains(descriptor.stream))
     return false;
-  it->second.descriptor = std::make_shared<const StreamDescriptor>(std::move(descriptor));
-  log(it->second.descriptor);
+  auto stream = std::make_shared<const StreamDescriptor>(std::move(descriptor));
+  reserve_log();
+  streams_[stream->stream].descriptor = stream;
+  log(std::move(stream));
   return true;
 }
 

@@ -50,7 +50,7 @@ DatastreamProducer DatastreamEndpoint::producer() const {
   return DatastreamProducer(state_->pipe);
 }
 
-const std::shared_ptr<Catalog>& DatastreamEndpoint::catalog() const noexcept {
+std::shared_ptr<const Catalog> DatastreamEndpoint::catalog() const noexcept {
   return state_->pipe->catalog;
 }
 

@@ -6,8 +6,10 @@
 namespace datastream {
 
 FanoutSubscriber::FanoutSubscriber(SubscriptionId id, std::string name, SubscriptionRequest request,
-                       SubscriberCapacity capacity, std::shared_ptr<const Catalog> catalog,
-                       std::size_t snapshot_version, std::unique_ptr<SubscriberSink> sink)
+                                   SubscriberCapacity capacity,
+                                   std::shared_ptr<const Catalog> catalog,
+                                   std::size_t snapshot_version,
+                                   std::unique_ptr<SubscriberSink> sink)
     : id_(id), name_(std::move(name)),
       request_(std::make_shared<const SubscriptionRequest>(std::move(request))),
       capacity_{std::max<std::size_t>(capacity.frames, 1), capacity.bytes},

@@ -50,10 +50,11 @@ struct HealthRecord {
   std::vector<SubscriberRecord> subscribers;
   CountsRecord departed;
   std::uint64_t stray_acknowledgements = 0;
+  std::uint64_t frames_after_end = 0;
 };
 DATASTREAM_RECORD(HealthRecord, assigned, dropped, submitted, refused, in_mux, published,
                   bitbucketed, drained_directly, ended, subscribers, departed,
-                  stray_acknowledgements)
+                  stray_acknowledgements, frames_after_end)
 
 SubscriberCounts counts(const CountsRecord& record) {
   return {record.offered, record.acknowledged, record.dropped, record.outstanding,
@@ -78,6 +79,7 @@ PipeLedger pipe_ledger(const StreamId& stream, HealthRecord&& record) {
         {{subscriber.id}, std::move(subscriber.name), counts(subscriber)});
   ledger.fanout.departed = counts(record.departed);
   ledger.fanout.stray_acknowledgements = record.stray_acknowledgements;
+  ledger.fanout.frames_after_end = record.frames_after_end;
   return ledger;
 }
 

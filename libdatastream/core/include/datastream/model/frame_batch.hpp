@@ -44,7 +44,8 @@ public:
   /// No frames, of no stream.
   FrameBatch() = default;
 
-  /// Copies single frames into a batch of their own.
+  /// Copies single frames into a batch of their own. Throws `std::bad_alloc`, and
+  /// `std::length_error` for more than 4 GiB of payload.
   static FrameBatch copy_of(const StreamId& stream, std::span<const FrameView> frames);
   static FrameBatch copy_of(const StreamId& stream, std::span<const Frame> frames);
 

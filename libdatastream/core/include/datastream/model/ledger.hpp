@@ -3,6 +3,7 @@
 /// equalities that its `balanced()` names hold exactly.
 
 #include <datastream/model/ids.hpp>
+#include <datastream/model/loss_reason.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -19,6 +20,8 @@ struct RefusedCounts {
   std::uint64_t payload_too_large = 0;
   std::uint64_t out_of_memory = 0;
 
+  /// The count for one of `mux_refusals`; 0 for every other reason.
+  std::uint64_t count(LossReason reason) const;
   std::uint64_t total() const {
     return mux_frames_full + mux_bytes_full + stream_ended + payload_too_large + out_of_memory;
   }

@@ -33,7 +33,7 @@ enum class LossReason : std::uint16_t {
   // refused because it makes no sense
   malformed_batch = 80,         ///< a batch from a peer whose offsets or lengths are not its own
   stray_acknowledgement = 81,   ///< from a stranger, backwards, or beyond what was sent
-  undeclared_stream = 82,       ///< published to a fanout after its end, or never declared there
+  frames_after_end = 82,        ///< published to a fanout after the end of their stream
   conflicting_declaration = 83, ///< a channel id declared again with another meaning
 };
 

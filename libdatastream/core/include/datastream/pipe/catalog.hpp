@@ -96,7 +96,9 @@ private:
   };
 
   Stream& stream_for(const StreamId& stream);
+  bool add(StreamDescriptor descriptor);
   void add(Stream& stream, ChannelDescriptor descriptor);
+  void reserve_log();
   void log(Declaration declaration);
 
   mutable std::mutex mutex_;

@@ -42,7 +42,8 @@ public:
 
   const StreamId& stream_id() const noexcept;
   DatastreamProducer producer() const;
-  const std::shared_ptr<Catalog>& catalog() const noexcept;
+  /// Read only: channels are registered here or on producers, so that subscribers learn of them.
+  std::shared_ptr<const Catalog> catalog() const noexcept;
 
   /// As on `DatastreamProducer`.
   ChannelId register_channel(std::string name, ChannelContent content);

@@ -29,8 +29,8 @@ public:
   /// What a snapshot for `request` at version `snapshot` showed, and every declaration from there
   /// up to version `told`.
   DeclaredNames(std::shared_ptr<const Catalog> catalog,
-               std::shared_ptr<const SubscriptionRequest> request, std::size_t snapshot,
-               std::size_t told);
+                std::shared_ptr<const SubscriptionRequest> request, std::size_t snapshot,
+                std::size_t told);
 
   /// The channel's name, or an empty one where it was not declared. Valid while this object lives.
   std::string_view name(const StreamId& stream, ChannelId channel) const;
