@@ -9,6 +9,7 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <latch>
 #include <mutex>
 #include <optional>
 
@@ -31,8 +32,9 @@ struct Endpoint::State {
   std::shared_ptr<DatastreamEndpoint> pipe;
   mutable std::mutex actor_mutex{}; // guards the handle
   caf::actor actor{};               // null once closed: an actor system waits for such handles
-  std::mutex closing{};             // whoever closes second waits for the first; guards `settled`
-  std::optional<bool> settled{};    // set once closed; the actor system may be gone by then
+  std::shared_ptr<std::latch> gone = std::make_shared<std::latch>(1); // the actor's end
+  std::mutex closing{};          // whoever closes second waits for the first; guards `settled`
+  std::optional<bool> settled{}; // set once closed; the actor system may be gone by then
 };
 
 Endpoint::Endpoint(caf::actor_system& system, EndpointOptions options) {
@@ -41,7 +43,8 @@ Endpoint::Endpoint(caf::actor_system& system, EndpointOptions options) {
   PipeOptions pipe_options{.mux = options.mux, .health_interval = options.health_interval};
   auto pipe = std::make_shared<DatastreamEndpoint>(std::move(descriptor), pipe_options);
   state_ = std::make_unique<State>(system, std::move(options), std::move(pipe));
-  state_->actor = system.spawn<EndpointActor, caf::detached>(state_->pipe, state_->options);
+  state_->actor =
+      system.spawn<EndpointActor, caf::detached>(state_->pipe, state_->options, state_->gone);
 }
 
 Endpoint& Endpoint::operator=(Endpoint&& other) noexcept {
@@ -110,7 +113,7 @@ bool Endpoint::close(std::chrono::milliseconds deadline) {
       .receive([&](bool all) { settled = all; },
                [](const caf::error&) { /* the deadline, or the actor is gone already */ });
   caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
-  self->wait_for(actor);
+  state_->gone->wait();
   const std::lock_guard actor_lock(state_->actor_mutex);
   state_->actor = nullptr;
   state_->settled = settled;

@@ -44,9 +44,13 @@ caf::error to_error(const CatalogError& error) {
 } // namespace
 
 EndpointActor::EndpointActor(caf::actor_config& config,
-                             std::shared_ptr<DatastreamEndpoint> endpoint, EndpointOptions options)
+                             std::shared_ptr<DatastreamEndpoint> endpoint, EndpointOptions options,
+                             std::shared_ptr<std::latch> gone)
     : caf::event_based_actor(config), endpoint_(std::move(endpoint)), options_(std::move(options)),
-      last_frame_(std::chrono::steady_clock::now()) {}
+      last_frame_(std::chrono::steady_clock::now()) {
+  // CAF runs what was attached first last, so by then everybody has been told of the end.
+  attach_functor([gone = std::move(gone)] { gone->count_down(); });
+}
 
 caf::behavior EndpointActor::make_behavior() {
   // An error that a peer sends back, for example for a reply that it did not expect, is its own

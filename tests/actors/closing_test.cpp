@@ -297,7 +297,7 @@ TEST_CASE("two_processes_may_end_in_any_order") {
         {"freeze the publishing process",
          [&] {
            if (publishing)
-             publishing->signal(SIGSTOP);
+             publishing->freeze();
          }},
         {"kill the publishing process", [&] { publishing.reset(); }},
         {"close the endpoint",

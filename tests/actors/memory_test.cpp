@@ -58,7 +58,7 @@ TEST_CASE("ten_million_frames_past_stopped_readers_here_and_elsewhere_cost_no_me
   auto seen = std::make_shared<Seen>();
   const auto healthy = spawn_recorder(system, node.ref(), seen, {.name = "healthy"});
   REQUIRE(eventually([&] { return node.ledger().fanout.subscribers.size() == 3; }));
-  process->signal(SIGSTOP);
+  process->freeze();
 
   const auto out = node.producer();
   const std::string payload(64, 'p');

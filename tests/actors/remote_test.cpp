@@ -127,7 +127,7 @@ TEST_CASE("a_reader_whose_process_is_killed_is_removed_and_counted") {
   REQUIRE(port);
   const auto process = peer("subscribe", std::to_string(*port), "100");
   process->expect("started");
-  process->signal(SIGSTOP);
+  process->freeze();
   for (int i = 0; i < 1000; ++i)
     node.producer().submit_text(ChannelId{1}, "x");
   REQUIRE(eventually([&] { return node.ledger().in_mux == 0; }));
@@ -186,8 +186,8 @@ TEST_CASE("frozen_processes_are_noticed_with_the_recommended_settings") {
   const auto reader = spawn_recorder(test.system, *remote, seen);
   REQUIRE(eventually([&] { return seen->has_started(); }));
   const auto frozen = std::chrono::steady_clock::now();
-  reader_process->signal(SIGSTOP);
-  publisher->signal(SIGSTOP);
+  reader_process->freeze();
+  publisher->freeze();
   CHECK(eventually([&] { return node.ledger().fanout.subscribers.empty(); }, 10s));
   CHECK(eventually([&] { return seen->now().downs == 1; }, 10s));
   CHECK(std::chrono::steady_clock::now() - frozen < 10s);

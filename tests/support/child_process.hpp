@@ -61,6 +61,13 @@ public:
   }
 
   void signal(int number) { ::kill(pid_, number); }
+  /// Stops it, and returns when it has stopped.
+  void freeze() {
+    signal(SIGSTOP);
+    int status = 0;
+    while (waitpid(pid_, &status, WUNTRACED) < 0 && errno == EINTR) {
+    }
+  }
   /// Waits for its end; its exit code, or 128 and the signal.
   int reap() {
     int status = 0;

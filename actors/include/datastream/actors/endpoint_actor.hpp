@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <latch>
 #include <map>
 #include <memory>
 #include <vector>
@@ -28,8 +29,11 @@ namespace datastream {
 /// However it ends, it ends the stream first: the mux is closed, drained and published.
 class EndpointActor : public caf::event_based_actor {
 public:
+  /// Counts `gone` down when it has ended, and everybody who watches it has been sent word: a
+  /// middleman that stops before it has handled such a word keeps the actor, and with it the actor
+  /// system, for ever.
   EndpointActor(caf::actor_config& config, std::shared_ptr<DatastreamEndpoint> endpoint,
-                EndpointOptions options);
+                EndpointOptions options, std::shared_ptr<std::latch> gone);
 
   const char* name() const override { return "datastream.endpoint"; }
   caf::behavior make_behavior() override;

@@ -17,7 +17,9 @@ public:
   EndpointRef() = default;
   explicit EndpointRef(caf::actor endpoint) : actor_(std::move(endpoint)) {}
 
-  const caf::actor& actor() const noexcept { return actor_; }
+  const caf::actor& actor() const& noexcept { return actor_; }
+  /// By value: `endpoint.ref().actor()` must not refer into a temporary.
+  caf::actor actor() && noexcept { return std::move(actor_); }
   explicit operator bool() const noexcept { return static_cast<bool>(actor_); }
 
 private:
