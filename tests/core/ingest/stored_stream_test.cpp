@@ -388,6 +388,48 @@ TEST_CASE("large_payloads_have_blocks_of_their_own") {
                                        static_cast<char>('a' + frame.position.value)));
 }
 
+TEST_CASE("a_payload_larger_than_any_shared_block_is_stored_whole") {
+  StoredStream stream{stream_id};
+  for (std::uint64_t position = 0; position < 3; ++position)
+    put(stream, position, std::string((5U << 20U) + position, static_cast<char>('a' + position)));
+  for (const FrameView& frame : stream.frames())
+    CHECK(frame.payload == std::string((5U << 20U) + frame.position.value,
+                                       static_cast<char>('a' + frame.position.value)));
+}
+
+TEST_CASE("the_ledger_remembers_the_bounds_of_what_was_evicted") {
+  StoredStream stream{stream_id, {.frames = 2}};
+  for (const std::uint64_t position : {40U, 900U, 30U, 50U, 60U})
+    put(stream, position);
+  CHECK(positions(stream.frames()) == Positions{60, 900});
+  CHECK(stream.ledger().lowest_stored == Position{30});
+  CHECK(stream.ledger().highest_stored == Position{900});
+
+  StoredStream empty{stream_id, {.frames = 0}};
+  put(empty, 7);
+  put(empty, 9);
+  CHECK(empty.empty());
+  CHECK(empty.ledger().lowest_stored == Position{7});
+  CHECK(empty.ledger().highest_stored == Position{9});
+}
+
+TEST_CASE("dense_and_sparse_stretches_of_one_stream_share_an_index") {
+  constexpr std::size_t stretch = 10'000;
+  StoredStream stream{stream_id};
+  Positions expected;
+  for (std::uint64_t position = 0; position < stretch; ++position)
+    expected.push_back(position);
+  // Every chunk of 4,096 positions has one frame; low bits of the chunks' numbers repeat.
+  for (std::uint64_t i = 0; i < stretch; ++i)
+    expected.push_back((i + 64) << 20U | i % 4096);
+  for (const std::uint64_t position : expected)
+    CHECK(put(stream, position) == Accepted::stored);
+  for (const std::uint64_t position : expected)
+    CHECK(put(stream, position) == Accepted::duplicate);
+  CHECK(positions(stream.frames()) == expected);
+  CHECK(stream.memory_bytes() < stretch * (40 + 200));
+}
+
 TEST_CASE("everything_offered_is_stored_or_missing_once_the_stream_has_ended") {
   StoredStream stream{stream_id};
   stream.expect_from({10});

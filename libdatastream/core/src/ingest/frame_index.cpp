@@ -7,36 +7,13 @@
 namespace datastream::detail {
 namespace {
 
-constexpr unsigned group_bits = 6;
-static_assert(1U << group_bits == FrameGroup::width);
-
 // What the heap and the map add to what they are asked for.
 constexpr std::size_t heap_bytes = 8;
 constexpr std::size_t map_node_bytes = 4 * sizeof(void*);
 
-constexpr unsigned bit_of(std::uint64_t position) {
-  return position % FrameGroup::width;
-}
-
-constexpr unsigned group_number(std::uint64_t position) {
-  return position >> group_bits & (FrameGroup::width - 1);
-}
-
-constexpr std::uint64_t group_key(std::uint64_t position) {
-  return position >> group_bits;
-}
-
-constexpr std::uint64_t chunk_key(std::uint64_t position) {
-  return position >> FrameChunk::position_bits;
-}
-
 /// Most groups fill up in the end, so room grows fast; a group that stays sparse has little.
 constexpr std::size_t room_step(std::size_t frames) {
   return frames <= 1 ? 1 : frames <= 4 ? 4 : frames <= 16 ? 16 : FrameGroup::width;
-}
-
-std::size_t entries_bytes(const FrameGroup& group) {
-  return group.capacity() * sizeof(StoredEntry) + heap_bytes;
 }
 
 } // namespace
@@ -44,7 +21,12 @@ std::size_t entries_bytes(const FrameGroup& group) {
 FrameGroup::FrameGroup(unsigned number, std::size_t room)
     : entries_(std::make_unique_for_overwrite<StoredEntry[]>(room_step(room))),
       capacity_(static_cast<std::uint8_t>(room_step(room))),
-      number_(static_cast<std::uint8_t>(number)) {}
+      number_(static_cast<std::uint8_t>(number)) {
+  // Slots are not written in the order of their addresses when frames overtake each other.
+  constexpr std::size_t entries_a_line = 64 / sizeof(StoredEntry);
+  for (std::size_t entry = 0; entry < capacity_; entry += entries_a_line)
+    __builtin_prefetch(&entries_[entry], 1);
+}
 
 void FrameGroup::reserve(std::size_t more) {
   if (size_ + more <= capacity_)
@@ -61,20 +43,13 @@ void FrameGroup::reserve(std::size_t more) {
   capacity_ = static_cast<std::uint8_t>(room);
 }
 
-void FrameGroup::insert(unsigned bit, StoredEntry entry) noexcept {
-  assert(!full() && !contains(bit));
-  StoredEntry* place = this->entry(bit);
-  if (!spread())
-    std::copy_backward(place, entries_.get() + size_, entries_.get() + size_ + 1);
-  *place = entry;
-  ++size_;
-  present_ |= std::uint64_t{1} << bit;
+void FrameGroup::open_gap(unsigned bit) noexcept {
+  std::copy_backward(entry(bit), entries_.get() + size_, entries_.get() + size_ + 1);
 }
 
 StoredRun FrameGroup::insert(std::span<const FrameHeader> headers, const char* data,
                              std::uint64_t floor) noexcept {
-  const std::uint64_t key = group_key(headers.front().position.value);
-  const std::uint64_t before = present_;
+  const std::uint64_t base = headers.front().position.value & ~std::uint64_t{width - 1};
   StoredRun run;
   if (spread()) {
     // Entries are bytes that might lie anywhere, so what they might overwrite is kept in locals.
@@ -83,7 +58,7 @@ StoredRun FrameGroup::insert(std::span<const FrameHeader> headers, const char* d
     for (const FrameHeader& header : headers) {
       const std::uint64_t position = header.position.value;
       const std::uint64_t mask = std::uint64_t{1} << bit_of(position);
-      if (group_key(position) != key || (present & mask) != 0 || position < floor)
+      if (position - base >= width || (present & mask) != 0 || position < floor)
         break;
       slots[bit_of(position)] = {data + header.offset, header.length, header.channel.value};
       present |= mask;
@@ -95,18 +70,12 @@ StoredRun FrameGroup::insert(std::span<const FrameHeader> headers, const char* d
   } else {
     for (const FrameHeader& header : headers) {
       const std::uint64_t position = header.position.value;
-      if (group_key(position) != key || contains(bit_of(position)) || position < floor || full())
+      if (position - base >= width || contains(bit_of(position)) || position < floor || full())
         break;
       insert(bit_of(position), {data + header.offset, header.length, header.channel.value});
       run.bytes += header.length;
       ++run.frames;
     }
-  }
-  if (run.frames != 0) {
-    const std::uint64_t added = present_ ^ before;
-    const std::uint64_t base = key << group_bits;
-    run.lowest = {base + static_cast<unsigned>(std::countr_zero(added))};
-    run.highest = {base + static_cast<unsigned>(std::bit_width(added) - 1)};
   }
   return run;
 }
@@ -123,8 +92,7 @@ std::optional<std::uint64_t> FrameIndex::first() const noexcept {
     return std::nullopt;
   const auto& [key, chunk] = *chunks_.begin();
   const FrameGroup& group = chunk.groups.front();
-  return key << FrameChunk::position_bits | std::uint64_t{group.number()} << group_bits |
-         static_cast<unsigned>(std::countr_zero(group.present()));
+  return base_of(key, group.number()) + static_cast<unsigned>(std::countr_zero(group.present()));
 }
 
 std::optional<std::uint64_t> FrameIndex::last() const noexcept {
@@ -132,8 +100,7 @@ std::optional<std::uint64_t> FrameIndex::last() const noexcept {
     return std::nullopt;
   const auto& [key, chunk] = *chunks_.rbegin();
   const FrameGroup& group = chunk.groups.back();
-  return key << FrameChunk::position_bits | std::uint64_t{group.number()} << group_bits |
-         static_cast<unsigned>(std::bit_width(group.present()) - 1);
+  return base_of(key, group.number()) + static_cast<unsigned>(std::bit_width(group.present()) - 1);
 }
 
 const StoredEntry* FrameIndex::find(std::uint64_t position) const noexcept {
@@ -149,71 +116,69 @@ StoredEntry* FrameIndex::find(std::uint64_t position) noexcept {
   return group && group->contains(bit_of(position)) ? group->entry(bit_of(position)) : nullptr;
 }
 
-FrameGroup* FrameIndex::find_group(std::uint64_t position) noexcept {
-  if (recent_group_ && recent_group_key_ == group_key(position))
-    return recent_group_;
-  if (!recent_chunk_ || recent_chunk_key_ != chunk_key(position)) {
-    const auto chunk = chunks_.find(chunk_key(position));
-    if (chunk == chunks_.end())
-      return nullptr;
-    recent_chunk_ = &chunk->second;
-    recent_chunk_key_ = chunk->first;
-  }
-  const unsigned number = group_number(position);
-  if ((recent_chunk_->present >> number & 1U) == 0)
+FrameChunk* FrameIndex::look_up(std::uint64_t key) noexcept {
+  const auto chunk = chunks_.find(key);
+  if (chunk == chunks_.end())
     return nullptr;
-  recent_group_ = &recent_chunk_->groups[rank(recent_chunk_->present, number)];
-  recent_group_key_ = group_key(position);
-  return recent_group_;
+  known_[key & known_mask_] = {key, &chunk->second};
+  return &chunk->second;
 }
 
-FrameGroup& FrameIndex::create_group(std::uint64_t position, std::size_t room) {
-  const unsigned number = group_number(position);
-  const std::uint64_t key = chunk_key(position);
-  FrameGroup group(number, room);
-  const std::size_t group_bytes = entries_bytes(group);
+FrameGroup* FrameIndex::look_up_group(std::uint64_t position) noexcept {
+  FrameChunk* const chunk = look_up(chunk_key(position));
+  return chunk ? chunk->find(group_number(position)) : nullptr;
+}
 
-  if (!recent_chunk_ || recent_chunk_key_ != key) {
-    const auto next = chunks_.lower_bound(key);
-    if (next == chunks_.end() || next->first != key) {
-      FrameChunk chunk;
-      chunk.present = std::uint64_t{1} << number;
-      chunk.groups.push_back(std::move(group));
-      recent_chunk_ = &chunks_.emplace_hint(next, key, std::move(chunk))->second;
-      recent_chunk_key_ = key;
-      memory_bytes_ += sizeof(ChunkMap::value_type) + map_node_bytes + 2 * heap_bytes +
-                       sizeof(FrameGroup) + group_bytes;
-      recent_group_ = &recent_chunk_->groups.front();
-      recent_group_key_ = group_key(position);
-      return *recent_group_;
-    }
-    recent_chunk_ = &next->second;
-    recent_chunk_key_ = key;
+FrameGroup& FrameIndex::make_room(FrameGroup* group, std::uint64_t position, std::size_t more) {
+  if (group) {
+    const std::size_t before = group->capacity();
+    group->reserve(more);
+    room_ += group->capacity() - before;
+    return *group;
   }
-
-  auto& groups = recent_chunk_->groups;
-  const std::size_t capacity = groups.capacity();
-  const auto place = groups.begin() + rank(recent_chunk_->present, number);
-  recent_group_ = &*groups.insert(place, std::move(group));
-  recent_group_key_ = group_key(position);
-  recent_chunk_->present |= std::uint64_t{1} << number;
-  memory_bytes_ += (groups.capacity() - capacity) * sizeof(FrameGroup) + group_bytes;
-  return *recent_group_;
+  // Where half of all room is in use, the new group will probably fill up like the others; if not,
+  // this much waste is allowed.
+  if (2 * size_ >= room_ + FrameGroup::width)
+    more = FrameGroup::width;
+  return add_group(position, FrameGroup(group_number(position), more));
 }
 
-void FrameIndex::make_room(FrameGroup& group, std::size_t more) {
-  const std::size_t before = entries_bytes(group);
-  group.reserve(more);
-  memory_bytes_ += entries_bytes(group) - before;
+FrameGroup& FrameIndex::add_group(std::uint64_t position, FrameGroup group) {
+  const std::uint64_t key = chunk_key(position);
+  const std::size_t room = group.capacity();
+  FrameGroup* added = nullptr;
+  if (FrameChunk* const chunk = look_up(key)) {
+    auto& groups = chunk->groups;
+    const std::size_t capacity = groups.capacity();
+    const auto place = groups.begin() + rank(chunk->present, group.number());
+    added = &*groups.insert(place, std::move(group));
+    chunk->present |= std::uint64_t{1} << added->number();
+    node_bytes_ += (groups.capacity() - capacity) * sizeof(FrameGroup);
+  } else {
+    added = &add_chunk(key, std::move(group)).groups.front();
+  }
+  room_ += room;
+  node_bytes_ += heap_bytes;
+  return *added;
 }
 
-void FrameIndex::insert(std::uint64_t position, StoredEntry entry) {
-  FrameGroup* group = find_group(position);
-  if (!group)
-    group = &create_group(position, 1);
-  else if (group->full())
-    make_room(*group, 1);
-  group->insert(bit_of(position), entry);
+FrameChunk& FrameIndex::add_chunk(std::uint64_t key, FrameGroup first) {
+  if (chunks_.size() > known_mask_) {
+    const std::uint64_t mask = 2 * known_mask_ + 1;
+    auto known = std::make_unique<KnownChunk[]>(mask + 1);
+    for (auto& [known_key, known_chunk] : chunks_)
+      known[known_key & mask] = {known_key, &known_chunk};
+    known_ = std::move(known);
+    known_mask_ = mask;
+  }
+  FrameChunk chunk;
+  chunk.present = std::uint64_t{1} << first.number();
+  chunk.groups.push_back(std::move(first));
+  FrameChunk& added = chunks_.try_emplace(key, std::move(chunk)).first->second;
+  known_[key & known_mask_] = {key, &added};
+  node_bytes_ += sizeof(ChunkMap::value_type) + map_node_bytes + 2 * heap_bytes +
+                 added.groups.capacity() * sizeof(FrameGroup);
+  return added;
 }
 
 StoredRun FrameIndex::insert_run(std::span<const FrameHeader> headers, const char* data,
@@ -228,12 +193,11 @@ StoredRun FrameIndex::insert_run(std::span<const FrameHeader> headers, const cha
     std::size_t expected = std::min<std::size_t>(headers.size(), FrameGroup::width - bit);
     if (headers[expected - 1].position.value != position + (expected - 1))
       expected = 1;
-    if (!group)
-      group = &create_group(position, expected);
-    else
-      make_room(*group, expected);
+    group = &make_room(group, position, expected);
   }
-  return group->insert(headers, data, floor);
+  const StoredRun run = group->insert(headers, data, floor);
+  size_ += run.frames;
+  return run;
 }
 
 FrameIndex::Removed FrameIndex::evict_lowest() noexcept {
@@ -241,24 +205,32 @@ FrameIndex::Removed FrameIndex::evict_lowest() noexcept {
   const std::uint64_t position = *first();
   const Removed removed{position, *group.entry(bit_of(position))};
   group.remove_lowest();
+  --size_;
   if (group.present() == 0)
     remove_first_group();
   return removed;
 }
 
 void FrameIndex::remove_first_group() noexcept {
-  FrameChunk& chunk = chunks_.begin()->second;
-  memory_bytes_ -= entries_bytes(chunk.groups.front());
-  recent_group_ = nullptr; // the groups move
+  const auto first = chunks_.begin();
+  FrameChunk& chunk = first->second;
+  room_ -= chunk.groups.front().capacity();
+  node_bytes_ -= heap_bytes;
   chunk.groups.erase(chunk.groups.begin());
   chunk.present &= chunk.present - 1;
   if (chunk.present != 0)
     return;
-  memory_bytes_ -= sizeof(ChunkMap::value_type) + map_node_bytes + 2 * heap_bytes +
-                   chunk.groups.capacity() * sizeof(FrameGroup);
-  if (recent_chunk_ == &chunk)
-    recent_chunk_ = nullptr;
-  chunks_.erase(chunks_.begin());
+  node_bytes_ -= sizeof(ChunkMap::value_type) + map_node_bytes + 2 * heap_bytes +
+                 chunk.groups.capacity() * sizeof(FrameGroup);
+  KnownChunk& known = known_[first->first & known_mask_];
+  if (known.chunk == &chunk)
+    known = {};
+  chunks_.erase(first);
+}
+
+std::size_t FrameIndex::memory_bytes() const noexcept {
+  return node_bytes_ + room_ * sizeof(StoredEntry) + (known_mask_ + 1) * sizeof(KnownChunk) +
+         heap_bytes;
 }
 
 } // namespace datastream::detail

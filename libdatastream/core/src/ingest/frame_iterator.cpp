@@ -20,16 +20,15 @@ FrameIterator FrameIterator::begin(const ChunkMap& chunks) noexcept {
 
 FrameIterator FrameIterator::lower_bound(const ChunkMap& chunks, std::uint64_t position) noexcept {
   FrameIterator it = end(chunks);
-  it.chunk_ = chunks.lower_bound(position >> FrameChunk::position_bits);
+  it.chunk_ = chunks.lower_bound(chunk_key(position));
   if (it.chunk_ == chunks.end())
     return it;
   const FrameChunk& chunk = it.chunk_->second;
-  if (it.chunk_->first != position >> FrameChunk::position_bits) {
+  if (it.chunk_->first != chunk_key(position)) {
     it.enter(chunk.groups.data());
     return it;
   }
-  const auto number = static_cast<unsigned>(position / FrameGroup::width % FrameGroup::width);
-  const unsigned index = rank(chunk.present, number);
+  const unsigned index = rank(chunk.present, group_number(position));
   if (index == chunk.groups.size()) {
     it.group_ = &chunk.groups.back();
     it.next_group();
@@ -43,8 +42,7 @@ FrameIterator FrameIterator::lower_bound(const ChunkMap& chunks, std::uint64_t p
 
 void FrameIterator::enter(const FrameGroup* group) noexcept {
   group_ = group;
-  base_ = chunk_->first << FrameChunk::position_bits |
-          std::uint64_t{group->number()} * FrameGroup::width;
+  base_ = base_of(chunk_->first, group->number());
   rest_ = group->present();
   entry_ = group->entry(static_cast<unsigned>(std::countr_zero(rest_)));
 }

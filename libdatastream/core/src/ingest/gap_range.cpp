@@ -16,8 +16,7 @@ GapIterator::GapIterator(const ChunkMap& chunks) noexcept : chunks_(&chunks) {
 }
 
 std::uint64_t GapIterator::base() const noexcept {
-  return chunk_->first << FrameChunk::position_bits |
-         std::uint64_t{group_->number()} * FrameGroup::width;
+  return base_of(chunk_->first, group_->number());
 }
 
 void GapIterator::find_next() noexcept {

@@ -3,11 +3,10 @@
 #include <datastream/defaults.hpp>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstring>
 #include <functional>
 #include <iterator>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -18,58 +17,77 @@
 namespace datastream::detail {
 namespace {
 
-/// Blocks that copies go into grow up to this, header included: one huge page, so that touching it
-/// for the first time is one page fault and not 512.
+/// Blocks that copies go into grow up to this: one huge page, so that touching it for the first
+/// time is one page fault and not 512.
 constexpr std::size_t block_bytes_max = 2U << 20U;
 
+/// Memory of that size and alignment, never touched before: pages that a heap has touched one by
+/// one do not become a huge one. Throws `std::bad_alloc`.
+char* new_huge_page() {
+#ifdef __linux__
+  // Twice as much as needed, of which the aligned part is kept.
+  void* const mapped = ::mmap(nullptr, 2 * block_bytes_max, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED)
+    throw std::bad_alloc();
+  auto* const begin = static_cast<char*>(mapped);
+  const std::size_t lead = -reinterpret_cast<std::uintptr_t>(begin) % block_bytes_max;
+  char* const aligned = begin + lead;
+  if (lead != 0)
+    ::munmap(begin, lead);
+  ::munmap(aligned + block_bytes_max, block_bytes_max - lead);
+  ::madvise(aligned, block_bytes_max, MADV_HUGEPAGE); // a wish: without it all works the same
+  return aligned;
+#else
+  return static_cast<char*>(::operator new(block_bytes_max));
+#endif
+}
+
+/// A block of that size. Memory that the process has touched is worth keeping, because touching new
+/// memory costs up to sixty times as much as writing to it. So a block that is no longer used is
+/// kept for the next one who needs one, in this or another stream, and meanwhile offered to the
+/// system, which takes its pages if it is short of memory and leaves them alone otherwise.
 class HugeBlock final : public Block {
 public:
   /// A spare one if there is, else a new one. Throws `std::bad_alloc`.
   static BlockPtr take();
 
 private:
-  HugeBlock() noexcept
-      : Block(reinterpret_cast<char*>(this + 1), block_bytes_max - sizeof(HugeBlock), &put_back) {}
+  HugeBlock() noexcept : Block(nullptr, block_bytes_max, &put_back) {}
   static void put_back(Block* block) noexcept;
 
-  /// Memory that the process has touched already is worth keeping: 64 MiB at most.
-  static constinit std::array<std::atomic<HugeBlock*>, 32> spare_;
+  static constinit std::mutex mutex_;
+  static constinit HugeBlock* spare_; ///< the first; guarded by `mutex_`
+  HugeBlock* next_spare_ = nullptr;   // not in the block's memory, which the system may take
 };
 
-constinit std::array<std::atomic<HugeBlock*>, 32> HugeBlock::spare_{};
+constinit std::mutex HugeBlock::mutex_;
+constinit HugeBlock* HugeBlock::spare_ = nullptr;
 
 BlockPtr HugeBlock::take() {
-  for (auto& slot : spare_) {
-    if (slot.load(std::memory_order_relaxed) == nullptr)
-      continue;
-    if (HugeBlock* block = slot.exchange(nullptr, std::memory_order_acquire)) {
+  {
+    const std::scoped_lock lock{mutex_};
+    if (HugeBlock* const block = spare_) {
+      spare_ = std::exchange(block->next_spare_, nullptr);
       block->revive();
       return BlockPtr::adopt(block);
     }
   }
-  void* memory = ::operator new(block_bytes_max, std::align_val_t{block_bytes_max});
-#ifdef __linux__
-  ::madvise(memory, block_bytes_max, MADV_HUGEPAGE); // a wish: without it all works the same
-#endif
-  return BlockPtr::adopt(new (memory) HugeBlock);
+  std::unique_ptr<HugeBlock> block{new HugeBlock};
+  block->point_to(new_huge_page());
+  return BlockPtr::adopt(block.release());
 }
 
 void HugeBlock::put_back(Block* block) noexcept {
   auto* self = static_cast<HugeBlock*>(block);
-  for (auto& slot : spare_) {
-    HugeBlock* none = nullptr;
-    if (slot.load(std::memory_order_relaxed) == nullptr &&
-        slot.compare_exchange_strong(none, self, std::memory_order_release,
-                                     std::memory_order_relaxed))
-      return;
-  }
-  self->~HugeBlock();
-  ::operator delete(self, std::align_val_t{block_bytes_max});
+#ifdef __linux__
+  ::madvise(self->data(), block_bytes_max, MADV_FREE); // if that fails the memory is kept, is all
+#endif
+  const std::scoped_lock lock{mutex_};
+  self->next_spare_ = std::exchange(spare_, self);
 }
 
 BlockPtr new_block(std::size_t bytes) {
-  if (bytes >= block_bytes_max)
-    return HugeBlock::take();
   BlockPtr block = allocate_block(bytes);
   if (!block)
     throw std::bad_alloc();
@@ -86,36 +104,28 @@ bool lies_in(std::uintptr_t byte, const Block& block) {
 
 } // namespace
 
-const char* PayloadMemory::copy(std::string_view payload) {
-  if (payload.empty())
-    return nullptr;
-  if (payload.size() > room_) {
-    if (payload.size() > defaults::slab_payload_max) {
-      Pin& own = add(new_block(payload.size()));
-      own.bytes = payload.size();
-      std::memcpy(own.block->data(), payload.data(), payload.size());
-      return own.block->data();
-    }
-    start_block(payload.size());
+char* PayloadMemory::take_elsewhere(std::size_t bytes) {
+  if (bytes > defaults::slab_payload_max) {
+    Pin& own = add(new_block(bytes));
+    own.bytes = bytes;
+    return own.block->data();
   }
-  char* const place = cursor_;
-  std::memcpy(place, payload.data(), payload.size());
-  cursor_ += payload.size();
-  room_ -= payload.size();
-  open_->bytes += payload.size();
-  return place;
+  start_block(bytes);
+  return take(bytes);
 }
 
 void PayloadMemory::start_block(std::size_t payload_bytes) {
   // At most a quarter of a block is left over when the next payload does not fit.
   while (next_block_bytes_ < 4 * payload_bytes && next_block_bytes_ < block_bytes_max)
     next_block_bytes_ *= 2;
-  Pin& fresh = add(new_block(next_block_bytes_));
-  Pin* const full = std::exchange(open_, &fresh);
-  if (full)
+  Pin& fresh =
+      add(next_block_bytes_ < block_bytes_max ? new_block(next_block_bytes_) : HugeBlock::take());
+  if (Pin* const full = std::exchange(open_, &fresh)) {
+    full->bytes += static_cast<std::size_t>(cursor_ - full->block->data());
     drop_if_unused(*full);
+  }
   cursor_ = fresh.block->data();
-  room_ = fresh.block->capacity();
+  end_ = cursor_ + fresh.block->capacity();
   next_block_bytes_ = std::min(next_block_bytes_ * 2, block_bytes_max);
 }
 

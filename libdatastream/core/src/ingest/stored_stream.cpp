@@ -22,59 +22,53 @@ std::size_t StoredStream::memory_bytes() const noexcept {
   return sizeof(*this) + index_.memory_bytes() + memory_.memory_bytes();
 }
 
-inline StoredStream::Accepted StoredStream::judge(const FrameView& frame) noexcept {
-  if (is_evicted(frame.position))
-    return Accepted::late_for_evicted;
-  if (stored_ == 0 || frame.position > highest_stored_)
-    return Accepted::stored;
-  const detail::StoredEntry* const stored = index_.find(frame.position.value);
-  if (!stored)
-    return Accepted::stored;
-  const bool same = stored->channel == frame.channel.value &&
-                    std::string_view(stored->data, stored->length) == frame.payload;
-  return same ? Accepted::duplicate : Accepted::conflict;
-}
-
-void StoredStream::note_refused(Accepted why) noexcept {
-  ++arrived_;
-  if (why == Accepted::duplicate)
-    ++duplicates_;
-  else if (why == Accepted::conflict)
-    ++conflicts_;
-  else
+StoredStream::Accepted StoredStream::refuse(const FrameView& frame,
+                                            const detail::FrameGroup* group) noexcept {
+  if (is_evicted(frame.position)) {
     ++late_;
-}
-
-inline void StoredStream::note_stored(std::size_t frames, std::size_t bytes, Position lowest,
-                                      Position highest) noexcept {
-  lowest_stored_ = stored_ == 0 ? lowest : std::min(lowest_stored_, lowest);
-  highest_stored_ = stored_ == 0 ? highest : std::max(highest_stored_, highest);
-  arrived_ += frames;
-  stored_ += frames;
-  size_ += frames;
-  payload_bytes_ += bytes;
+    return Accepted::late_for_evicted;
+  }
+  const detail::StoredEntry& stored = *group->entry(detail::bit_of(frame.position.value));
+  if (stored.channel == frame.channel.value &&
+      std::string_view(stored.data, stored.length) == frame.payload) {
+    ++duplicates_;
+    return Accepted::duplicate;
+  }
+  ++conflicts_;
+  return Accepted::conflict;
 }
 
 StoredStream::Accepted StoredStream::accept_copy(const FrameView& frame) {
   assert(frame.payload.size() <= std::numeric_limits<std::uint32_t>::max());
-  if (const Accepted accepted = judge(frame); accepted != Accepted::stored) {
-    note_refused(accepted);
-    return accepted;
-  }
+  const std::uint64_t position = frame.position.value;
   const std::size_t bytes = frame.payload.size();
-  const char* const copy = memory_.copy(frame.payload);
+  detail::FrameGroup* const group = index_.find_group(position);
+  if (is_evicted(frame.position) || (group && group->contains(detail::bit_of(position))))
+    return refuse(frame, group);
+  char* const copy = memory_.take(bytes);
   try {
-    index_.insert(frame.position.value,
-                  {copy, static_cast<std::uint32_t>(bytes), frame.channel.value});
+    index_.insert(group, position, {copy, static_cast<std::uint32_t>(bytes), frame.channel.value});
   } catch (...) {
     memory_.release(copy, bytes);
     throw;
   }
-  note_stored(1, bytes, frame.position, frame.position);
+  payload_bytes_ += bytes;
+  std::copy_n(frame.payload.data(), bytes, copy);
   return Accepted::stored;
 }
 
 StoredStream::Accepted StoredStream::accept(const FrameView& frame) {
+  const std::size_t bytes = frame.payload.size();
+  // What nearly every frame is: new, with a slot and room at hand, and within all bounds.
+  const detail::StoredEntry entry{memory_.next(), static_cast<std::uint32_t>(bytes),
+                                  frame.channel.value};
+  if (bytes <= memory_.room() && size() < retention_.frames &&
+      payload_bytes_ + bytes <= retention_.bytes && !is_evicted(frame.position) &&
+      index_.try_insert(frame.position.value, entry)) [[likely]] {
+    payload_bytes_ += bytes;
+    std::copy_n(frame.payload.data(), bytes, memory_.take(bytes));
+    return Accepted::stored;
+  }
   const Accepted accepted = accept_copy(frame);
   evict();
   return accepted;
@@ -84,7 +78,7 @@ std::size_t StoredStream::accept(const FrameBatch& batch) {
   if (batch.empty())
     return 0;
   assert(batch.stream() == id_);
-  const std::uint64_t before = stored_;
+  const std::uint64_t before = stored_ever();
   const std::size_t payload = batch.payload_bytes();
   const bool dense = payload >= keep_bytes_min && payload >= batch.pinned_bytes() / 2;
   if (detail::PayloadMemory::Pin* pin = dense ? memory_.keep(batch.block()) : nullptr) {
@@ -98,7 +92,7 @@ std::size_t StoredStream::accept(const FrameBatch& batch) {
       accept_copy(frame);
   }
   evict();
-  return stored_ - before;
+  return stored_ever() - before;
 }
 
 void StoredStream::accept_by_reference(const FrameBatch& batch, detail::PayloadMemory::Pin& pin) {
@@ -111,10 +105,10 @@ void StoredStream::accept_by_reference(const FrameBatch& batch, detail::PayloadM
       run = index_.insert_run(headers.subspan(i), data, floor);
     if (run.frames != 0) {
       pin.bytes += run.bytes;
-      note_stored(run.frames, run.bytes, run.lowest, run.highest);
+      payload_bytes_ += run.bytes;
       i += run.frames;
     } else {
-      note_refused(judge(batch[i]));
+      refuse(batch[i], index_.find_group(headers[i].position.value));
       ++i;
     }
   }
@@ -125,18 +119,20 @@ void StoredStream::copy_out(const FrameBatch& batch, detail::PayloadMemory::Pin&
     detail::StoredEntry* entry = index_.find(frame.position.value);
     if (!entry || entry->data != frame.payload.data() || entry->length != frame.payload.size())
       continue;
-    entry->data = memory_.copy({entry->data, entry->length});
+    char* const copy = memory_.take(entry->length);
+    std::copy_n(entry->data, entry->length, copy);
+    entry->data = copy;
     pin.bytes -= entry->length;
   }
 }
 
 void StoredStream::evict() noexcept {
-  while (size_ > retention_.frames || payload_bytes_ > retention_.bytes) {
+  while (size() > retention_.frames || payload_bytes_ > retention_.bytes) {
     const auto [position, entry] = index_.evict_lowest();
     memory_.release(entry.data, entry.length);
-    --size_;
     payload_bytes_ -= entry.length;
-    ++evicted_frames_;
+    if (evicted_frames_++ == 0)
+      evicted_first_ = {position};
     evicted_bytes_ += entry.length;
     evicted_last_ = {position};
   }
@@ -185,20 +181,20 @@ void StoredStream::expect_from(Position first) noexcept {
 IngestLedger StoredStream::ledger() const {
   IngestLedger ledger;
   ledger.stream = id_;
-  ledger.arrived = arrived_;
-  ledger.stored = stored_;
+  ledger.arrived = stored_ever() + duplicates_ + conflicts_ + late_;
+  ledger.stored = stored_ever();
   ledger.duplicates = duplicates_;
   ledger.conflicts = conflicts_;
   ledger.late_for_evicted = late_;
   ledger.evicted = evicted_frames_;
   ledger.from = from_;
   ledger.assigned = assigned_;
-  if (stored_ != 0) {
-    ledger.lowest_stored = lowest_stored_;
-    ledger.highest_stored = highest_stored_;
+  if (stored_ever() != 0) {
+    ledger.lowest_stored = evicted_frames_ != 0 ? evicted_first_ : *first();
+    ledger.highest_stored = empty() ? evicted_last_ : *last();
     // A frame below the first one that was offered was offered all the same.
     if (from_)
-      ledger.from = std::min(*from_, lowest_stored_);
+      ledger.from = std::min(*from_, *ledger.lowest_stored);
   }
   return ledger;
 }

@@ -63,8 +63,8 @@ public:
   const Retention& retention() const noexcept { return retention_; }
 
   /// Frames stored now.
-  std::size_t size() const noexcept { return size_; }
-  bool empty() const noexcept { return size_ == 0; }
+  std::size_t size() const noexcept { return index_.size(); }
+  bool empty() const noexcept { return size() == 0; }
   /// Payload bytes stored now.
   std::size_t payload_bytes() const noexcept { return payload_bytes_; }
   /// Bytes of memory occupied: the payloads' blocks as a whole, and the index.
@@ -122,30 +122,26 @@ private:
   bool is_evicted(Position position) const noexcept {
     return evicted_frames_ != 0 && position <= evicted_last_;
   }
-  /// What becomes of a frame, by its position and what is stored there.
-  Accepted judge(const FrameView& frame) noexcept;
-  void note_refused(Accepted why) noexcept;
-  void note_stored(std::size_t frames, std::size_t bytes, Position lowest,
-                   Position highest) noexcept;
+  /// Counts a frame that is not stored, given the group of its position.
+  Accepted refuse(const FrameView& frame, const detail::FrameGroup* group) noexcept;
+  std::uint64_t stored_ever() const noexcept { return index_.size() + evicted_frames_; }
   void evict() noexcept;
 
   StreamId id_;
   Retention retention_;
   detail::FrameIndex index_;
   detail::PayloadMemory memory_;
-  std::size_t size_ = 0;
   std::size_t payload_bytes_ = 0;
 
-  std::uint64_t arrived_ = 0;
-  std::uint64_t stored_ = 0; ///< evicted ones included
   std::uint64_t duplicates_ = 0;
   std::uint64_t conflicts_ = 0;
   std::uint64_t late_ = 0;
   std::uint64_t evicted_frames_ = 0;
   std::uint64_t evicted_bytes_ = 0;
-  Position evicted_last_;   ///< everything up to here is gone, once frames were evicted
-  Position lowest_stored_;  ///< ever, once frames were stored
-  Position highest_stored_; ///< the same
+  // Once frames were evicted. As they go lowest first, this is the lowest position ever stored, and
+  // everything up to the last is gone.
+  Position evicted_first_;
+  Position evicted_last_;
   std::optional<Position> from_;
   std::optional<std::uint64_t> assigned_;
 };

@@ -51,44 +51,37 @@ public:
 
   Iterator() = default;
   explicit Iterator(const MergedLog& log)
-      : log_(&log), at_(log.stream_->frames_from(log.from_).begin()),
-        end_(log.stream_->frames().end()), expected_(log.from_.value) {
+      : log_(&log), at_(log.stream_->frames_from(log.from_).begin()), expected_(log.from_) {
     const auto evicted = log.stream_->evicted();
-    if (evicted && evicted->end > log.from_) {
+    if (evicted && evicted->end > log.from_)
       next_ = Next::evicted;
-      return;
-    }
-    look_at_frame();
+    else if (at_ == std::default_sentinel)
+      next_ = Next::end;
     // Before the first stored frame nothing is a gap.
-    if (next_ == Next::frame && frame_.position > log.from_ && *log.stream_->first() < log.from_)
+    else if (at_.position() > log.from_ && *log.stream_->first() < log.from_)
       next_ = Next::gap;
+    else
+      next_ = Next::frame;
   }
 
   LogEntry operator*() const {
-    if (next_ == Next::frame)
-      return log_->describe_(frame_);
+    if (next_ == Next::frame) [[likely]]
+      return log_->describe_(*at_);
     if (next_ == Next::gap)
-      return GapSpan{{expected_}, {frame_.position.value - 1}};
+      return GapSpan{expected_, {at_.position().value - 1}};
     return *log_->stream_->evicted();
   }
 
   Iterator& operator++() {
-    switch (next_) {
-    case Next::frame:
-      expected_ = frame_.position.value + 1;
+    if (next_ == Next::frame) [[likely]] {
+      expected_.value = at_.position().value + 1;
       ++at_;
-      look_at_frame();
-      if (next_ == Next::frame && frame_.position.value != expected_)
+      if (at_ == std::default_sentinel)
+        next_ = Next::end;
+      else if (at_.position() != expected_)
         next_ = Next::gap;
-      break;
-    case Next::gap:
-      next_ = Next::frame;
-      break;
-    case Next::evicted:
-      look_at_frame();
-      break;
-    case Next::end:
-      break;
+    } else {
+      next_ = at_ == std::default_sentinel ? Next::end : Next::frame;
     }
     return *this;
   }
@@ -104,20 +97,9 @@ public:
 private:
   enum class Next { end, frame, gap, evicted };
 
-  void look_at_frame() {
-    if (at_ == end_) {
-      next_ = Next::end;
-      return;
-    }
-    frame_ = *at_;
-    next_ = Next::frame;
-  }
-
   const MergedLog* log_ = nullptr;
   StoredStream::Iterator at_;
-  StoredStream::Iterator end_;
-  FrameView frame_{};          ///< at `at_`
-  std::uint64_t expected_ = 0; ///< position behind the frame before that one
+  Position expected_; ///< the one behind the frame before that at `at_`
   Next next_ = Next::end;
 };
 

@@ -27,10 +27,11 @@ public:
   static FrameIterator lower_bound(const ChunkMap& chunks, std::uint64_t position) noexcept;
 
   FrameView operator*() const noexcept {
-    return {ChannelId{entry_->channel},
-            Position{base_ + static_cast<unsigned>(std::countr_zero(rest_))},
-            {entry_->data, entry_->length},
-            {}};
+    return {ChannelId{entry_->channel}, position(), {entry_->data, entry_->length}, {}};
+  }
+  /// That of the frame. Looks at the bitmap only, and not at the frame.
+  Position position() const noexcept {
+    return {base_ + static_cast<unsigned>(std::countr_zero(rest_))};
   }
 
   FrameIterator& operator++() noexcept {
@@ -67,6 +68,10 @@ public:
 
   friend bool operator==(const FrameIterator& a, const FrameIterator& b) noexcept {
     return a.entry_ == b.entry_;
+  }
+  /// At the end.
+  friend bool operator==(const FrameIterator& it, std::default_sentinel_t) noexcept {
+    return it.entry_ == nullptr;
   }
 
 private:

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <string_view>
+#include <utility>
 
 namespace datastream::detail {
 
@@ -18,24 +18,32 @@ public:
   /// One block that is kept.
   struct Pin {
     BlockPtr block;
-    std::uint64_t bytes = 0; ///< of stored payloads that lie in it
+    std::uint64_t bytes = 0; ///< of stored payloads that lie in it; modulo 2^64 while it is open
   };
 
-  /// Copies a payload. Throws `std::bad_alloc`.
-  const char* copy(std::string_view payload);
+  /// Room for a payload, which the caller copies into it. Throws `std::bad_alloc`, but not if
+  /// there is that much `room()`; then it is at `next()`.
+  char* take(std::size_t bytes) {
+    if (bytes > room()) [[unlikely]]
+      return take_elsewhere(bytes);
+    return std::exchange(cursor_, cursor_ + bytes);
+  }
+  char* next() const noexcept { return cursor_; }
+  std::size_t room() const noexcept { return static_cast<std::size_t>(end_ - cursor_); }
 
   /// Keeps a block, of which the caller then adds the payloads to `bytes`, and calls
   /// `drop_if_unused`. Null when its memory overlaps that of another block kept: then copy.
   Pin* keep(const BlockPtr& block);
   void drop_if_unused(Pin& pin) noexcept;
 
-  /// Takes back a payload that was copied, or was counted in a block that is kept.
+  /// Takes back the room of a payload, or a payload that was counted in a block that is kept.
   void release(const char* payload, std::size_t bytes) noexcept;
 
   /// Bytes of all blocks, used or not, and of what is needed to find them.
   std::size_t memory_bytes() const noexcept;
 
 private:
+  char* take_elsewhere(std::size_t bytes);
   Pin& add(BlockPtr block);
   void start_block(std::size_t payload_bytes);
 
@@ -43,9 +51,11 @@ private:
   std::size_t block_bytes_ = 0;        ///< capacity of all blocks
   Pin* released_ = nullptr;            ///< where the last release was: most come in order
 
-  Pin* open_ = nullptr; ///< the block that copies go into; kept even when unused
-  char* cursor_ = nullptr;
-  std::size_t room_ = 0;
+  /// The block that copies go into; kept even when unused. What was taken of it is added to its
+  /// bytes when it is full.
+  Pin* open_ = nullptr;
+  char* cursor_ = nullptr; ///< where its room begins
+  char* end_ = nullptr;
   std::size_t next_block_bytes_ = 1024; ///< doubles from here: an idle stream must cost little
 };
 
