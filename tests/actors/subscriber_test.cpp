@@ -261,8 +261,8 @@ TEST_CASE("a_stopped_reader_holds_exactly_its_capacity_and_costs_nobody_else") {
     REQUIRE(eventually([&] { return healthy->frames() == sent; }));
   }
   gate->entered.wait();
-  // The last acknowledgement of the fast reader may still be on its way.
-  REQUIRE(eventually([&] { return outstanding(node.ledger()) == 100; }));
+  REQUIRE(
+      eventually([&] { return outstanding(node.ledger()) == 100; })); // the last acknowledgement
   auto ledger = node.ledger();
   CHECK(ledger.balanced());
   for (const auto& entry : ledger.fanout.subscribers) {

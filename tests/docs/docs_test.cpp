@@ -92,6 +92,8 @@ std::map<std::string, std::string> defaults_in_words() {
       {"batch_bytes", in_bytes(batch_bytes)},
       {"subscription_frames", number_of(subscription_frames, "frames")},
       {"subscriber_actor_frames", number_of(subscriber_actor_frames, "frames")},
+      {"subscriber_actor_frames_max", number_of(subscriber_actor_frames_max, "frames")},
+      {"subscriber_actor_bytes_max", in_bytes(subscriber_actor_bytes_max)},
       {"subscriber_bytes", in_bytes(subscriber_bytes)},
       {"tick_interval", time(tick_interval, "µs")},
       {"idle_after", time(idle_after, "ms")},
