@@ -59,8 +59,10 @@ double feed_actors(const ActorLoad& load, MakeActorFanout make,
       std::this_thread::yield();
     }
   }
-  while (slowest() < load.frames)
+  while (slowest() < load.frames) {
+    require(fanout->lost() == 0, "no copy is lost"); // what is lost would be waited for in vain
     std::this_thread::yield();
+  }
   const double cost = watch.elapsed_ns() / static_cast<double>(load.frames);
   fanout->require_ledger(load.frames, refused);
   return cost;

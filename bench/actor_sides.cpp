@@ -39,6 +39,8 @@ public:
     return true;
   }
 
+  std::uint64_t lost() const override { return 0; } // mailboxes have no bound
+
   void require_ledger(std::uint64_t, std::uint64_t refused) const override {
     require(refused == 0, "a mailbox refuses nothing");
   }
@@ -105,13 +107,19 @@ public:
       caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
   }
 
-  // A reader counts a frame before its acknowledgement is back, so the other half is on that way.
-  std::size_t in_flight_max() const override {
-    return datastream::defaults::subscriber_actor_frames / 2;
-  }
+  // As for the reference. A reader counts a frame before its acknowledgement is back, so this must
+  // stay well below what a subscriber may leave unacknowledged.
+  std::size_t in_flight_max() const override { return mux_frames; }
 
   bool submit(std::string_view payload) override {
     return producer_.submit_bytes(channel_, payload);
+  }
+
+  std::uint64_t lost() const override {
+    std::uint64_t frames = 0;
+    for (const auto& subscriber : endpoint_.ledger().fanout.subscribers)
+      frames += subscriber.counts.dropped;
+    return frames;
   }
 
   void require_ledger(std::uint64_t accepted, std::uint64_t refused) const override {

@@ -26,6 +26,8 @@ public:
   virtual std::size_t in_flight_max() const = 0;
   /// From one thread. False: refused, to be submitted again.
   virtual bool submit(std::string_view payload) = 0;
+  /// Copies that will never arrive.
+  virtual std::uint64_t lost() const = 0;
   /// Call once all readers have all frames.
   virtual void require_ledger(std::uint64_t accepted, std::uint64_t refused) const = 0;
 };
