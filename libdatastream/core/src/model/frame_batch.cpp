@@ -82,7 +82,9 @@ FrameBatch::from_wire(StreamId stream, std::span<const FrameHeader> headers, Blo
   }
   if (headers.empty())
     return FrameBatch{};
-  if (!block && !(block = allocate_block(0)))
+  if (!block)
+    block = allocate_block(0); // all payloads are empty
+  if (!block)
     throw std::bad_alloc();
   FrameBatchWriter writer{headers.size()};
   for (const FrameHeader& header : headers)

@@ -270,17 +270,16 @@ std::expected<EventBatch, RecvError> DatastreamSubscription::try_recv() {
   return state_->subscriber->try_recv();
 }
 
-std::expected<EventBatch, RecvError> DatastreamSubscription::recv(std::stop_token stop) {
-  return state_->subscriber->recv(std::move(stop));
+std::expected<EventBatch, RecvError> DatastreamSubscription::recv(const std::stop_token& stop) {
+  return state_->subscriber->recv(stop);
 }
 
 std::expected<EventBatch, RecvError>
-DatastreamSubscription::recv_for(std::chrono::nanoseconds timeout, std::stop_token stop) {
+DatastreamSubscription::recv_for(std::chrono::nanoseconds timeout, const std::stop_token& stop) {
   using Clock = std::chrono::steady_clock;
   const auto now = Clock::now();
   const bool for_ever = timeout > Clock::time_point::max() - now;
-  return state_->subscriber->recv_until(for_ever ? Clock::time_point::max() : now + timeout,
-                                        std::move(stop));
+  return state_->subscriber->recv_until(for_ever ? Clock::time_point::max() : now + timeout, stop);
 }
 
 std::vector<EventBatch> DatastreamSubscription::drain_available() {

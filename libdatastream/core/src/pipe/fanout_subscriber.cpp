@@ -232,7 +232,7 @@ std::expected<EventBatch, RecvError> FanoutSubscriber::try_recv() {
   return std::unexpected(closed_ ? RecvError::disconnected : RecvError::empty);
 }
 
-std::expected<EventBatch, RecvError> FanoutSubscriber::recv(std::stop_token stop) {
+std::expected<EventBatch, RecvError> FanoutSubscriber::recv(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   std::optional<EventBatch> event;
   arrived_.wait(lock, stop, [&] { return (event = take()) || closed_; });
@@ -242,7 +242,8 @@ std::expected<EventBatch, RecvError> FanoutSubscriber::recv(std::stop_token stop
 }
 
 std::expected<EventBatch, RecvError>
-FanoutSubscriber::recv_until(std::chrono::steady_clock::time_point deadline, std::stop_token stop) {
+FanoutSubscriber::recv_until(std::chrono::steady_clock::time_point deadline,
+                             const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   std::optional<EventBatch> event;
   arrived_.wait_until(lock, stop, deadline, [&] { return (event = take()) || closed_; });

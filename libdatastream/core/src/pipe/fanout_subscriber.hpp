@@ -43,9 +43,9 @@ public:
   SubscriberCounts leave();
 
   std::expected<EventBatch, RecvError> try_recv();
-  std::expected<EventBatch, RecvError> recv(std::stop_token stop);
+  std::expected<EventBatch, RecvError> recv(const std::stop_token& stop);
   std::expected<EventBatch, RecvError> recv_until(std::chrono::steady_clock::time_point deadline,
-                                                  std::stop_token stop);
+                                                  const std::stop_token& stop);
 
   SubscriberCounts counts() const;
   SubscriberLedger ledger() const { return {id_, name_, counts()}; }

@@ -73,10 +73,10 @@ public:
   /// Never waits. Errors: `empty`, `disconnected`.
   std::expected<EventBatch, RecvError> try_recv();
   /// Waits for the next delivery. Errors: `stopped`, `disconnected`.
-  std::expected<EventBatch, RecvError> recv(std::stop_token stop = {});
+  std::expected<EventBatch, RecvError> recv(const std::stop_token& stop = {});
   /// Waits at most `timeout`. Errors: `timeout`, `stopped`, `disconnected`.
   std::expected<EventBatch, RecvError> recv_for(std::chrono::nanoseconds timeout,
-                                                std::stop_token stop = {});
+                                                const std::stop_token& stop = {});
   /// Everything that is there now.
   std::vector<EventBatch> drain_available();
 
