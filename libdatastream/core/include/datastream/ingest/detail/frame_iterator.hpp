@@ -54,7 +54,7 @@ public:
     if (before == 0) {
       previous_group();
     } else {
-      const int bit = std::bit_width(before) - 1;
+      const auto bit = static_cast<unsigned>(std::bit_width(before)) - 1;
       entry_ -= group_->spread() ? std::countr_zero(rest_) - bit : 1;
       rest_ |= std::uint64_t{1} << bit;
     }
