@@ -15,6 +15,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
+/// Kept of the stream, so that `--watch` may go on for days.
+constexpr ds::Retention retention{.frames = 1'000'000};
 constexpr auto show_interval = 1000ms;
 constexpr std::size_t lines_at_once = 4;
 constexpr std::size_t line_width = 110;
@@ -24,7 +26,7 @@ constexpr std::size_t line_width = 110;
 Reader::Reader(caf::actor_config& config, ds::EndpointRef endpoint, caf::actor owner,
                ReaderOptions options)
     : event_based_actor(config), endpoint_(std::move(endpoint)), owner_(std::move(owner)),
-      options_(std::move(options)), subscriber_(this) {}
+      options_(std::move(options)), subscriber_(this), consumer_(retention) {}
 
 caf::behavior Reader::make_behavior() {
   subscriber_.subscribe(

@@ -80,6 +80,7 @@ bool print_report(std::ostream& out, const Accounts& accounts) {
   print_row(out, "node: acknowledged", log_counts.acknowledged, slow_counts.acknowledged);
   print_row(out, "node: dropped, the reader was full", log_counts.dropped, slow_counts.dropped);
   print_row(out, "collector: stored", log.ledger.stored, slow.ledger.stored);
+  print_row(out, "  and evicted again", log.ledger.evicted, slow.ledger.evicted);
   print_row(out, "collector: missing", log.ledger.missing(), slow.ledger.missing());
   print_row(out, "  before the first stored frame", log.ledger.leading().value_or(0),
             slow.ledger.leading().value_or(0));

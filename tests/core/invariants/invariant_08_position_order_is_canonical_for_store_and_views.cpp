@@ -12,7 +12,7 @@ using namespace datastream;
 
 /// Whatever order frames arrive in, by themselves or in batches that do not ascend, a store reads
 /// them in the order of their positions.
-TEST_CASE("invariant_08_position_order_is_canonical_for_store_and_views/store") {
+TEST_CASE("invariant_08_position_order_is_canonical_for_store_and_views") {
   const StreamId id{"node", {1}};
   std::mt19937_64 random(8);
   std::vector<Frame> frames;
