@@ -118,6 +118,7 @@ private:
 
   word_index::TopWords top_words() const {
     std::vector<std::pair<std::uint32_t, std::string_view>> ranked;
+    ranked.reserve(counts_.size());
     for (const auto& [word, count] : counts_)
       ranked.emplace_back(count, word);
     const auto most = std::min<std::size_t>(ranked.size(), 8);
@@ -240,7 +241,7 @@ void caf_main(caf::actor_system& system, const Config& config) {
     caf::anon_send_exit(coordinator, caf::exit_reason::user_shutdown);
     return;
   }
-  std::cout << *port << std::endl; // whoever started this program connects there
+  std::cout << *port << '\n' << std::flush; // whoever started this program connects there
 
   std::jthread signals([&](const std::stop_token& stop) {
     const sigset_t awaited = stop_signals();

@@ -19,6 +19,7 @@ void print_channels(std::ostream& out, const ReaderReport& reader) {
 
 void print_words(std::ostream& out, const ReaderReport& reader) {
   std::vector<std::pair<std::uint64_t, std::string>> ranked;
+  ranked.reserve(reader.words.size());
   for (const auto& [word, count] : reader.words)
     ranked.emplace_back(count, word);
   const auto most = std::min<std::size_t>(ranked.size(), 10);
@@ -111,13 +112,14 @@ bool print_report(std::ostream& out, const Accounts& accounts) {
                 ingest.stored + ingest.missing());
   }
   if (audit.any()) {
-    out << "ledger DOES NOT BALANCE: " << audit.text() << std::endl;
+    out << "ledger DOES NOT BALANCE: " << audit.text() << '\n' << std::flush;
     return false;
   }
   out << "ledger balanced: submitted " << pipe.submitted() << " = refused " << pipe.refused.total()
       << " + assigned " << pipe.assigned << "; log " << log_counts.offered << " = stored "
       << log.ledger.stored << " + missing " << log.ledger.missing() << "; slow "
       << slow_counts.offered << " = stored " << slow.ledger.stored << " + missing "
-      << slow.ledger.missing() << std::endl;
+      << slow.ledger.missing() << '\n'
+      << std::flush;
   return true;
 }
