@@ -7,6 +7,9 @@
 
 #include <atomic>
 #include <latch>
+#include <limits>
+#include <string_view>
+#include <vector>
 
 using namespace datastream;
 using namespace datastream::test;
@@ -282,6 +285,32 @@ TEST_CASE("a_stopped_reader_holds_exactly_its_capacity_and_costs_nobody_else") {
   CHECK(healthy->now().gaps == 0);
   stop(slow);
   stop(fast);
+}
+
+TEST_CASE("a_reader_gets_no_more_room_than_the_endpoint_allows_however_much_it_asks_for") {
+  constexpr std::size_t most = defaults::subscriber_actor_frames_max;
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n", .tick_interval = manual}};
+  auto seen = std::make_shared<Seen>();
+  auto gate = std::make_shared<Gate>();
+  constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
+  const auto greedy = test.system.spawn<caf::detached>(
+      blocked_reader, node.ref(), seen, gate,
+      Subscribe{.name = "greedy", .capacity = {everything, everything}});
+  REQUIRE(eventually([&] { return seen->has_started(); }));
+  const auto out = node.producer();
+  const std::vector<std::string_view> payloads(defaults::mux_frames, "x");
+  for (std::size_t sent = 0; sent <= most; sent += payloads.size()) {
+    REQUIRE(out.submit_many(ChannelId{1}, payloads) == payloads.size());
+    tick(test, node);
+  }
+  const auto ledger = node.ledger();
+  REQUIRE(ledger.fanout.subscribers.size() == 1);
+  CHECK(ledger.fanout.subscribers[0].counts.outstanding == most);
+  CHECK(ledger.fanout.subscribers[0].counts.dropped == payloads.size());
+  CHECK(ledger.balanced());
+  gate->open.count_down();
+  stop(greedy);
 }
 
 TEST_CASE("acknowledgements_from_strangers_backwards_and_beyond_are_counted_and_ignored") {
