@@ -17,7 +17,7 @@ public:
   SubscriberActorSink(caf::actor subscriber, std::uint64_t token)
       : subscriber_(std::move(subscriber)), token_(token) {}
 
-  void deliver(EventBatch batch) noexcept override {
+  void deliver(EventBatch batch) override {
     compat::anon_send(subscriber_, event_atom_v, token_, std::move(batch));
   }
 

@@ -164,6 +164,7 @@ Event pack_event(const EventBatch& event) {
     else
       packed.channels.push_back(pack_channel(*std::get<ChannelDescriptorPtr>(declaration)));
   }
+  packed.starts = event.starts;
   packed.frames = pack_batch(event.frames);
   packed.dropped = event.dropped;
   packed.ended = pack(event.ended);
@@ -184,6 +185,7 @@ void unpack_event(Event&& packed, EventBatch& event) {
       event.declarations.emplace_back(
           std::make_shared<const ChannelDescriptor>(unpack_channel(std::move(*channel++))));
   }
+  event.starts = std::move(packed.starts);
   event.frames = unpack_batch(std::move(packed.frames), event.malformed);
   event.dropped = packed.dropped;
   event.ended = unpack(std::move(packed.ended));

@@ -16,7 +16,7 @@ namespace {
 /// Receives and never acknowledges.
 class SilentSink final : public SubscriberSink {
 public:
-  void deliver(EventBatch) noexcept override {}
+  void deliver(EventBatch) override {}
 };
 
 } // namespace

@@ -1,7 +1,10 @@
 #include "pipe_support.hpp"
 
+#include <datastream/ingest/consumer.hpp>
+
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <set>
@@ -197,6 +200,55 @@ TEST_CASE("a_subscription_names_the_first_position_of_every_stream_that_it_will_
         std::vector<StreamStart>{{stream_id, Position{9}}, {other, Position{42}}});
 }
 
+TEST_CASE("a_subscriber_is_told_where_a_stream_begins_that_the_fanout_meets_later") {
+  DeliveryFanout fanout;
+  Pushed pushed(fanout, {});
+  auto pulled = fanout.subscribe("pulled", {}, {.frames = 2});
+  CHECK(pulled.starts().empty());
+  fanout.publish(batch_of(stream_id, 5, 3)); // nobody said that it would begin elsewhere
+  fanout.expect_next(other, Position{40});   // its collector missed what came before 43
+  fanout.publish(batch_of(other, 43, 1));
+  const std::vector<StreamStart> expected{{stream_id, Position{5}}, {other, Position{40}}};
+  for (auto deliveries : {pushed.inbox->all(), pulled.drain_available()}) {
+    std::vector<StreamStart> told;
+    for (const EventBatch& delivery : deliveries) {
+      for (const StreamStart& start : delivery.starts)
+        told.push_back(start);
+      const auto& frames = delivery.frames;
+      CHECK((frames.empty() ||
+             std::ranges::find(told, frames.stream(), &StreamStart::stream) != told.end()));
+    }
+    CHECK(told == expected);
+  }
+  fanout.publish(batch_of(other, 44, 1));
+  CHECK(pushed.inbox->all().back().starts.empty());
+}
+
+TEST_CASE("a_store_behind_two_fanouts_knows_what_each_of_them_lost") {
+  DeliveryFanout first;
+  first.expect_next(stream_id, Position{10});
+  auto collector = first.subscribe("collector", {}, {.frames = 4});
+  DeliveryFanout second;
+  auto reader = second.subscribe("reader", {}, {.frames = 3});
+  for (const StreamStart& start : collector.starts())
+    second.expect_next(start.stream, start.from);
+  first.publish(batch_of(stream_id, 10, 6)); // the last two of these are dropped
+  for (const EventBatch& delivery : collector.drain_available())
+    second.publish(delivery.frames); // the last one of these
+  first.end_stream(stream_id, 16);
+  Consumer consumer;
+  for (const EventBatch& delivery : reader.drain_available())
+    consumer.accept(delivery);
+  second.end_stream(stream_id, 16);
+  for (const EventBatch& delivery : reader.drain_available())
+    consumer.accept(delivery);
+  const IngestLedger ledger = consumer.store().find(stream_id)->ledger();
+  CHECK(ledger.from == Position{10});
+  CHECK(ledger.stored == 3);
+  CHECK(ledger.missing() == collector.counts().dropped + reader.counts().dropped);
+  CHECK(ledger.balanced());
+}
+
 TEST_CASE("requests_shape_the_snapshot_and_filter_nothing_that_comes_later") {
   DeliveryFanout fanout;
   REQUIRE(fanout.catalog()->declare_channel(channel(stream_id, 1, "early.left.out")));
@@ -382,7 +434,7 @@ TEST_CASE("a_sink_is_destroyed_outside_the_locks_of_the_fanout") {
   struct Curious final : SubscriberSink {
     explicit Curious(std::function<void()> on_end) : at_end(std::move(on_end)) {}
     ~Curious() override { at_end(); }
-    void deliver(EventBatch) noexcept override {}
+    void deliver(EventBatch) override {}
     std::function<void()> at_end;
   };
   DeliveryFanout fanout;
@@ -392,6 +444,36 @@ TEST_CASE("a_sink_is_destroyed_outside_the_locks_of_the_fanout") {
                                    }));
   CHECK(fanout.unsubscribe(start.id));
   CHECK(left == 0);
+}
+
+TEST_CASE("what_a_sink_finds_no_memory_for_is_dropped_and_counted_and_nothing_else_is_lost") {
+  struct Failing final : SubscriberSink {
+    Failing(std::shared_ptr<Inbox> to, const bool& shortage) : inbox(std::move(to)), no(shortage) {}
+    void deliver(EventBatch batch) override {
+      if (no)
+        throw std::bad_alloc();
+      inbox->put(std::move(batch));
+    }
+    std::shared_ptr<Inbox> inbox;
+    const bool& no;
+  };
+  DeliveryFanout fanout;
+  const auto inbox = std::make_shared<Inbox>();
+  bool shortage = true;
+  const auto start = fanout.attach("failing", {}, {}, std::make_unique<Failing>(inbox, shortage));
+  fanout.publish(batch_of(stream_id, 0, 3));
+  CHECK(inbox->size() == 0);
+  CHECK(fanout.ledger().subscribers[0].counts == SubscriberCounts{.offered = 3, .dropped = 3});
+  shortage = false;
+  fanout.publish(batch_of(stream_id, 3, 2));
+  REQUIRE(inbox->size() == 1);
+  const EventBatch delivery = inbox->all()[0];
+  CHECK(delivery.sequence == 1);
+  CHECK(delivery.dropped == 3);
+  CHECK(delivery.declarations.size() == 1);
+  CHECK(delivery.starts == std::vector<StreamStart>{{stream_id, Position{0}}});
+  CHECK(fanout.acknowledge(start.id, 1));
+  CHECK(fanout.settled());
 }
 
 TEST_CASE("a_pushed_subscriber_that_came_after_an_end_is_told_of_it_before_any_frame") {

@@ -208,6 +208,55 @@ TEST_CASE("drained_directly_frames_bypass_the_fanout_and_are_counted") {
   CHECK(ledger.balanced());
 }
 
+TEST_CASE("a_tick_in_two_halves_keeps_the_ledger_balanced_between_them") {
+  DatastreamEndpoint endpoint(stream_id);
+  auto subscription = endpoint.subscribe("reader");
+  const auto out = endpoint.producer();
+  endpoint.tick();
+  CHECK(!endpoint.drain()); // nothing to publish
+  out.submit_bytes(ChannelId{1}, "a");
+  CHECK(endpoint.drain());
+  out.submit_bytes(ChannelId{1}, "b");
+  CHECK(endpoint.drain());
+  PipeLedger ledger = endpoint.ledger();
+  CHECK(ledger.in_transit == 2);
+  CHECK(ledger.assigned == 2);
+  CHECK(ledger.balanced());
+  CHECK(subscription.counts().offered == 0);
+  CHECK(endpoint.publish_drained() == EndpointTick{.drained = 2, .delivered = 2, .subscribers = 1});
+  CHECK(endpoint.publish_drained() == EndpointTick{});
+  ledger = endpoint.ledger();
+  CHECK(ledger.in_transit == 0);
+  CHECK(ledger.published == 2);
+  CHECK(ledger.balanced());
+  CHECK(positions_of(subscription.drain_available()) == std::vector<std::uint64_t>{0, 1});
+}
+
+TEST_CASE("an_end_between_the_halves_of_a_tick_comes_after_what_was_drained") {
+  DatastreamEndpoint endpoint(stream_id);
+  auto subscription = endpoint.subscribe("reader");
+  endpoint.producer().submit_bytes(ChannelId{1}, "a");
+  endpoint.drain();
+  endpoint.producer().submit_bytes(ChannelId{1}, "b");
+  endpoint.end_stream();
+  const auto deliveries = subscription.drain_available();
+  CHECK(positions_of(deliveries) == std::vector<std::uint64_t>{0, 1});
+  CHECK(deliveries.back().ended == StreamEnd{stream_id, 2});
+  CHECK(endpoint.ledger().balanced());
+}
+
+TEST_CASE("a_channel_registered_between_ticks_gives_publish_drained_something_to_do") {
+  DatastreamEndpoint endpoint(stream_id);
+  const auto inbox = std::make_shared<Inbox>();
+  endpoint.attach("pushed", {}, {}, std::make_unique<InboxSink>(inbox));
+  endpoint.tick();
+  endpoint.register_channel("late", Bytes{});
+  CHECK(endpoint.drain());
+  endpoint.publish_drained();
+  CHECK(declared_names(inbox->all()) == std::vector<std::string>{"late"});
+  CHECK(!endpoint.drain());
+}
+
 TEST_CASE("a_pushed_subscriber_is_told_of_a_channel_by_the_next_tick") {
   DatastreamEndpoint endpoint(stream_id);
   Pushed pushed(endpoint);

@@ -110,7 +110,7 @@ private:
 class InboxSink final : public SubscriberSink {
 public:
   explicit InboxSink(std::shared_ptr<Inbox> inbox) : inbox_(std::move(inbox)) {}
-  void deliver(EventBatch batch) noexcept override { inbox_->put(std::move(batch)); }
+  void deliver(EventBatch batch) override { inbox_->put(std::move(batch)); }
 
 private:
   std::shared_ptr<Inbox> inbox_;

@@ -21,7 +21,8 @@ PipeLedger example() {
   ledger.refused = {2, 3, 5, 7, 11};
   ledger.in_mux = 13;
   ledger.assigned = 100;
-  ledger.published = 70;
+  ledger.in_transit = 4;
+  ledger.published = 66;
   ledger.bitbucketed = 20;
   ledger.drained_directly = 10;
   ledger.ended = true;

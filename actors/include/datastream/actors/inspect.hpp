@@ -89,10 +89,10 @@ compat::InspectResult<Inspector> inspect(Inspector& f, FanoutLedger& x) {
 }
 template <class Inspector>
 compat::InspectResult<Inspector> inspect(Inspector& f, PipeLedger& x) {
-  return compat::inspect_object(f, x, "PipeLedger", "stream", x.stream, "refused", x.refused,
-                                "in_mux", x.in_mux, "assigned", x.assigned, "published",
-                                x.published, "bitbucketed", x.bitbucketed, "drained_directly",
-                                x.drained_directly, "ended", x.ended, "fanout", x.fanout);
+  return compat::inspect_object(
+      f, x, "PipeLedger", "stream", x.stream, "refused", x.refused, "in_mux", x.in_mux, "assigned",
+      x.assigned, "in_transit", x.in_transit, "published", x.published, "bitbucketed",
+      x.bitbucketed, "drained_directly", x.drained_directly, "ended", x.ended, "fanout", x.fanout);
 }
 
 // --- choices and optional parts -----------------------------------------------------------------
@@ -177,6 +177,7 @@ struct Event {
   std::string declared;
   std::vector<Stream> streams;
   std::vector<Channel> channels;
+  std::vector<StreamStart> starts;
   Batch frames;
   std::uint64_t dropped = 0;
   std::vector<StreamEnd> ended;
@@ -185,8 +186,8 @@ template <class Inspector>
 compat::InspectResult<Inspector> inspect(Inspector& f, Event& x) {
   return compat::inspect_object(f, x, "Event", "subscription", x.subscription, "sequence",
                                 x.sequence, "declared", x.declared, "streams", x.streams,
-                                "channels", x.channels, "frames", x.frames, "dropped", x.dropped,
-                                "ended", x.ended);
+                                "channels", x.channels, "starts", x.starts, "frames", x.frames,
+                                "dropped", x.dropped, "ended", x.ended);
 }
 
 struct Page {

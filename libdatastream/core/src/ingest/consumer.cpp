@@ -32,6 +32,7 @@ void Consumer::accept(const DatastreamEvent& event) {
 std::size_t Consumer::accept(const EventBatch& events) {
   for (const Declaration& declaration : events.declarations)
     declare(declaration);
+  expect(events.starts);
   malformed_frames_ += events.malformed;
   const std::size_t stored = accept(events.frames);
   if (events.ended) {
@@ -43,7 +44,11 @@ std::size_t Consumer::accept(const EventBatch& events) {
 
 void Consumer::begin(const SubscriptionStart& start) {
   declare(start.snapshot);
-  for (const StreamStart& stream : start.starts)
+  expect(start.starts);
+}
+
+void Consumer::expect(const std::vector<StreamStart>& starts) {
+  for (const StreamStart& stream : starts)
     store_.open(stream.stream).expect_from(stream.from);
 }
 

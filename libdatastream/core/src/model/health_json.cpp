@@ -45,6 +45,7 @@ std::string encode_health(const PipeLedger& ledger) {
       {"submitted", ledger.submitted()},
       {"refused", std::move(refused)},
       {"in_mux", ledger.in_mux},
+      {"in_transit", ledger.in_transit},
       {"published", ledger.published},
       {"bitbucketed", ledger.bitbucketed},
       {"drained_directly", ledger.drained_directly},

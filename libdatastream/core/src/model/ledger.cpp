@@ -36,7 +36,7 @@ bool FanoutLedger::balanced() const {
 }
 
 bool PipeLedger::balanced() const {
-  return assigned == published + bitbucketed + drained_directly && fanout.balanced();
+  return assigned == in_transit + published + bitbucketed + drained_directly && fanout.balanced();
 }
 
 std::uint64_t IngestLedger::interior_gaps() const {

@@ -58,14 +58,17 @@ struct DeliveryFanout::State {
     return true;
   }
 
-  /// The stream's state; declares the stream if nobody has. The lock must be held.
-  Stream& stream_of(const StreamId& id) {
+  /// The stream's state. A stream that was not known begins at `first`, and is declared if nobody
+  /// has. The lock must be held.
+  Stream& stream_of(const StreamId& id, Position first) {
     if (last_stream && last_stream->first == id)
       return last_stream->second;
     auto it = streams.find(id);
     if (it == streams.end()) {
       catalog->declare_stream({id, std::nullopt, StreamOrigin::RemoteNode});
-      it = streams.emplace(id, Stream{}).first;
+      it = streams.emplace(id, Stream{first, std::nullopt}).first;
+      for (const auto& subscriber : subscribers)
+        subscriber->begin({id, first});
     }
     last_stream = &*it;
     return it->second;
@@ -74,7 +77,7 @@ struct DeliveryFanout::State {
   EndpointTick publish(const FrameBatch& batch) {
     if (batch.empty())
       return {};
-    Stream& stream = stream_of(batch.stream());
+    Stream& stream = stream_of(batch.stream(), batch.front().position);
     if (stream.ended) {
       frames_after_end += batch.size();
       return {};
@@ -164,7 +167,7 @@ EndpointTick DeliveryFanout::publish(std::span<const FrameBatch> batches) {
 
 void DeliveryFanout::end_stream(const StreamId& stream, std::uint64_t assigned) {
   const std::lock_guard lock(state_->mutex);
-  State::Stream& ending = state_->stream_of(stream);
+  State::Stream& ending = state_->stream_of(stream, Position{assigned});
   if (ending.ended)
     return;
   ending.next = std::max(ending.next, Position{assigned});
@@ -181,7 +184,7 @@ void DeliveryFanout::refresh() {
 
 void DeliveryFanout::expect_next(const StreamId& stream, Position next) {
   const std::lock_guard lock(state_->mutex);
-  State::Stream& known = state_->stream_of(stream);
+  State::Stream& known = state_->stream_of(stream, next);
   known.next = std::max(known.next, next);
 }
 

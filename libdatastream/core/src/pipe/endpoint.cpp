@@ -20,7 +20,7 @@ struct DatastreamEndpoint::State {
 
   mutable std::mutex tick_mutex; // guards all below
   std::chrono::steady_clock::time_point health_due;
-  std::vector<FrameBatch> batches; // kept between ticks for its memory
+  std::vector<FrameBatch> drained; // and not yet published
   std::size_t refreshed_version = 0;
   std::uint64_t published = 0;
   std::uint64_t bitbucketed = 0;
@@ -102,21 +102,23 @@ void DatastreamEndpoint::refresh() {
 }
 
 /// The tick lock must be held.
-EndpointTick DatastreamEndpoint::drain_and_publish() {
+void DatastreamEndpoint::drain_locked() {
+  try {
+    state_->pipe->mux.drain(state_->drained);
+  } catch (const std::bad_alloc&) {
+    // What could not be taken is still queued; what was taken is published.
+  }
+}
+
+/// The tick lock must be held.
+EndpointTick DatastreamEndpoint::publish_locked() {
   State& state = *state_;
   PipeState& pipe = *state.pipe;
   EndpointTick tick;
-  try {
-    pipe.mux.drain(state.batches);
-  } catch (const std::bad_alloc&) {
-    // What could not be taken is still queued; what was taken is published now.
-  }
-  if (!state.batches.empty()) {
-    tick = pipe.fanout.publish(state.batches);
+  if (!state.drained.empty()) {
+    tick = pipe.fanout.publish(state.drained);
     (tick.subscribers ? state.published : state.bitbucketed) += tick.drained;
-    state.batches.clear();
-  } else {
-    tick.subscribers = 0;
+    state.drained.clear();
   }
   if (const std::size_t version = pipe.catalog->version(); version != state.refreshed_version) {
     state.refreshed_version = version;
@@ -125,21 +127,36 @@ EndpointTick DatastreamEndpoint::drain_and_publish() {
   return tick;
 }
 
-EndpointTick DatastreamEndpoint::tick() {
-  if (state_->health_interval.count() > 0) {
-    const auto now = std::chrono::steady_clock::now();
-    bool due = false;
-    {
-      const std::lock_guard lock(state_->tick_mutex);
-      due = now >= state_->health_due;
-      if (due)
-        state_->health_due = now + state_->health_interval;
-    }
-    if (due)
-      submit_health();
+void DatastreamEndpoint::submit_health_when_due() {
+  if (state_->health_interval.count() == 0)
+    return;
+  const auto now = std::chrono::steady_clock::now();
+  {
+    const std::lock_guard lock(state_->tick_mutex);
+    if (now < state_->health_due || state_->ended)
+      return;
+    state_->health_due = now + state_->health_interval;
   }
+  submit_health();
+}
+
+EndpointTick DatastreamEndpoint::tick() {
+  submit_health_when_due();
   const std::lock_guard lock(state_->tick_mutex);
-  return drain_and_publish();
+  drain_locked();
+  return publish_locked();
+}
+
+bool DatastreamEndpoint::drain() {
+  submit_health_when_due();
+  const std::lock_guard lock(state_->tick_mutex);
+  drain_locked();
+  return !state_->drained.empty() || state_->pipe->catalog->version() != state_->refreshed_version;
+}
+
+EndpointTick DatastreamEndpoint::publish_drained() {
+  const std::lock_guard lock(state_->tick_mutex);
+  return publish_locked();
 }
 
 std::size_t DatastreamEndpoint::drain_directly(std::vector<FrameBatch>& batches) {
@@ -174,10 +191,12 @@ void DatastreamEndpoint::end_stream() {
   const std::lock_guard lock(state_->tick_mutex);
   if (state_->ended)
     return;
-  drain_and_publish();
+  drain_locked();
+  publish_locked();
   while (pipe.mux.queued() > 0) { // submissions under way, a few instructions from completion
     std::this_thread::yield();
-    drain_and_publish();
+    drain_locked();
+    publish_locked();
   }
   pipe.fanout.end_stream(stream_id(), pipe.mux.assigned());
   pipe.fanout.close();
@@ -196,6 +215,8 @@ PipeLedger DatastreamEndpoint::ledger() const {
   ledger.refused = pipe.mux.refused();
   ledger.in_mux = pipe.mux.queued();
   ledger.assigned = pipe.mux.assigned();
+  for (const FrameBatch& batch : state_->drained)
+    ledger.in_transit += batch.size();
   ledger.published = state_->published;
   ledger.bitbucketed = state_->bitbucketed;
   ledger.drained_directly = state_->drained_directly;

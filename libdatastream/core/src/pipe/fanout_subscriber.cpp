@@ -75,6 +75,12 @@ std::size_t FanoutSubscriber::offer(const FrameBatch& batch) {
   return accepted;
 }
 
+void FanoutSubscriber::begin(const StreamStart& start) {
+  const std::lock_guard lock(mutex_);
+  if (!closed_)
+    starts_due_.push_back(start);
+}
+
 void FanoutSubscriber::end(const StreamEnd& end) {
   const std::lock_guard lock(mutex_);
   if (!closed_)
@@ -102,17 +108,17 @@ void FanoutSubscriber::enqueue(Item item) {
     return;
   }
   item.sequence = last_sequence_ + 1;
-  Item& kept = items_.emplace_back(
+  const Item& kept = items_.emplace_back(
       Item{.count = item.count, .bytes = item.bytes, .sequence = item.sequence});
   try {
-    EventBatch event = make_event(item);
-    last_sequence_ = kept.sequence;
-    notices_in_flight_ += kept.count == 0 ? 1 : 0;
-    sink_->deliver(std::move(event));
+    sink_->deliver(make_event(item));
   } catch (const std::bad_alloc&) {
     items_.pop_back();
     throw;
   }
+  last_sequence_ = kept.sequence;
+  notices_in_flight_ += kept.count == 0 ? 1 : 0;
+  told(item.dropped);
 }
 
 /// The catalog that this subscriber may be told: nothing that came after it was closed.
@@ -124,21 +130,32 @@ EventBatch FanoutSubscriber::make_event(Item& item) {
   EventBatch event;
   event.subscription = id_;
   event.sequence = item.sequence;
-  if (const std::size_t version = known_version(); version != told_version_) {
-    event.declarations = catalog_->declarations(told_version_, version);
-    told_version_ = version;
-  }
+  telling_version_ = known_version();
+  if (telling_version_ != told_version_)
+    event.declarations = catalog_->declarations(told_version_, telling_version_);
+  event.starts = starts_due_;
   event.frames = std::move(item.frames);
   event.dropped = item.dropped;
   event.ended = std::move(item.ended);
-  event.names = DeclaredNames(catalog_, request_, snapshot_version_, told_version_);
-  told_dropped_ = item.dropped;
+  event.names = DeclaredNames(catalog_, request_, snapshot_version_, telling_version_);
   return event;
+}
+
+/// What the event that was made last says has been told.
+void FanoutSubscriber::told(std::uint64_t dropped) {
+  told_version_ = telling_version_;
+  told_dropped_ = dropped;
+  starts_due_.clear();
+}
+
+/// Something to tell that takes no room of frames.
+bool FanoutSubscriber::declarations_due() const {
+  return known_version() != told_version_ || !starts_due_.empty();
 }
 
 /// Something to tell that no queued frame will carry: while frames wait, they do.
 bool FanoutSubscriber::news_due() const {
-  return known_version() != told_version_ || counts_.dropped != told_dropped_;
+  return declarations_due() || counts_.dropped != told_dropped_;
 }
 
 void FanoutSubscriber::refresh() {
@@ -156,8 +173,7 @@ void FanoutSubscriber::refresh_locked() {
     tell_ends_due();
     // At most one notice is under way, so a subscriber that never acknowledges costs no more.
     const bool room = counts_.outstanding < capacity_.frames;
-    const bool declarations_due = known_version() != told_version_;
-    if (notices_in_flight_ == 0 && (declarations_due || (room && news_due())))
+    if (notices_in_flight_ == 0 && (declarations_due() || (room && news_due())))
       enqueue({.dropped = counts_.dropped});
   } catch (const std::bad_alloc&) {
     // Still due: the next refresh or delivery tells it.
@@ -205,6 +221,7 @@ SubscriberCounts FanoutSubscriber::leave() {
   outstanding_bytes_ = 0;
   items_.clear();
   ends_due_.clear();
+  starts_due_.clear();
   last_version_ = told_version_; // nothing is due any more
   told_dropped_ = counts_.dropped;
   arrived_.notify_all();
@@ -214,6 +231,7 @@ SubscriberCounts FanoutSubscriber::leave() {
 std::optional<EventBatch> FanoutSubscriber::take() {
   if (!items_.empty()) {
     EventBatch event = make_event(items_.front());
+    told(event.dropped);
     release_front();
     if (items_.empty() && news_due())
       arrived_.notify_one(); // somebody else may be waiting for it
@@ -222,7 +240,9 @@ std::optional<EventBatch> FanoutSubscriber::take() {
   if (!news_due())
     return std::nullopt;
   Item notice{.dropped = counts_.dropped};
-  return make_event(notice);
+  EventBatch event = make_event(notice);
+  told(event.dropped);
+  return event;
 }
 
 std::expected<EventBatch, RecvError> FanoutSubscriber::try_recv() {

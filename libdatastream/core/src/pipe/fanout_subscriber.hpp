@@ -29,6 +29,8 @@ public:
   /// Returns how many frames of the batch were accepted; the others are dropped and counted, also
   /// when memory runs out.
   std::size_t offer(const FrameBatch& batch);
+  /// The fanout has come to know a stream: told with, or ahead of, the next delivery.
+  void begin(const StreamStart& start);
   void end(const StreamEnd& end);
   /// The stream ended before this subscriber came: pushed ones are told at the next `refresh`.
   void end_before_start(const StreamEnd& end);
@@ -67,6 +69,8 @@ private:
   FrameBatch fitting(const FrameBatch& batch) const;
   void enqueue(Item item);
   EventBatch make_event(Item& item);
+  void told(std::uint64_t dropped);
+  bool declarations_due() const;
   bool news_due() const;
   void refresh_locked();
   std::optional<EventBatch> take();
@@ -86,11 +90,13 @@ private:
   SubscriberCounts counts_;
   std::size_t outstanding_bytes_ = 0;
   std::size_t told_version_;
+  std::size_t telling_version_ = 0; // of the event under construction
   std::uint64_t told_dropped_ = 0;
   std::uint64_t last_sequence_ = 0;
   std::size_t notices_in_flight_ = 0; // pushed deliveries without frames, unacknowledged
   std::vector<StreamEnd> ends_due_;   // pushed: to be told before anything else
-  std::size_t last_version_ = 0;      // of the catalog when it was closed
+  std::vector<StreamStart> starts_due_;
+  std::size_t last_version_ = 0; // of the catalog when it was closed
   bool closed_ = false;
 };
 

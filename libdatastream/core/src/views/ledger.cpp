@@ -43,6 +43,7 @@ struct HealthRecord {
   std::uint64_t submitted = 0;
   std::optional<RefusedRecord> refused;
   std::uint64_t in_mux = 0;
+  std::uint64_t in_transit = 0;
   std::uint64_t published = 0;
   std::uint64_t bitbucketed = 0;
   std::uint64_t drained_directly = 0;
@@ -52,8 +53,8 @@ struct HealthRecord {
   std::uint64_t stray_acknowledgements = 0;
   std::uint64_t frames_after_end = 0;
 };
-DATASTREAM_RECORD(HealthRecord, assigned, dropped, submitted, refused, in_mux, published,
-                  bitbucketed, drained_directly, ended, subscribers, departed,
+DATASTREAM_RECORD(HealthRecord, assigned, dropped, submitted, refused, in_mux, in_transit,
+                  published, bitbucketed, drained_directly, ended, subscribers, departed,
                   stray_acknowledgements, frames_after_end)
 
 SubscriberCounts counts(const CountsRecord& record) {
@@ -70,6 +71,7 @@ PipeLedger pipe_ledger(const StreamId& stream, HealthRecord&& record) {
                       record.refused->out_of_memory};
   ledger.in_mux = record.in_mux;
   ledger.assigned = record.assigned;
+  ledger.in_transit = record.in_transit;
   ledger.published = record.published;
   ledger.bitbucketed = record.bitbucketed;
   ledger.drained_directly = record.drained_directly;

@@ -17,6 +17,7 @@
 #include <ranges>
 #include <set>
 #include <string_view>
+#include <vector>
 
 namespace datastream {
 
@@ -43,8 +44,8 @@ public:
   std::size_t accept(const FrameBatch& batch);
   /// Stores a frame, or notes a declaration or the end of a stream.
   void accept(const DatastreamEvent& event);
-  /// Takes a whole delivery of a subscription; returns how many of its frames were new. An end
-  /// tells what is missing after the last frame.
+  /// Takes a whole delivery of a subscription; returns how many of its frames were new. Starts and
+  /// ends tell what is missing before the first frame and after the last.
   std::size_t accept(const EventBatch& events);
   /// Takes what a subscription begins with: its snapshot, and the positions from which each stream
   /// is offered, so that what is missing before the first frame is known.
@@ -82,6 +83,7 @@ public:
   const Catalog& catalog() const noexcept { return catalog_; }
 
 private:
+  void expect(const std::vector<StreamStart>& starts);
   void declare_channel(const ChannelDescriptor& channel);
 
   Store store_;

@@ -67,6 +67,7 @@ struct PipeLedger {
   RefusedCounts refused;
   std::uint64_t in_mux = 0;           ///< accepted and not yet drained
   std::uint64_t assigned = 0;         ///< positions given out: the next frame gets this one
+  std::uint64_t in_transit = 0;       ///< drained, on the way to a fanout actor of its own
   std::uint64_t published = 0;        ///< offered to a fanout that had subscribers
   std::uint64_t bitbucketed = 0;      ///< drained while nobody was subscribed
   std::uint64_t drained_directly = 0; ///< taken by somebody who bypassed the fanout
@@ -75,7 +76,8 @@ struct PipeLedger {
 
   /// submitted = refused + in the mux + assigned; derived, not counted.
   std::uint64_t submitted() const { return refused.total() + in_mux + assigned; }
-  /// assigned = published + bitbucketed + drained directly; and the fanout is balanced.
+  /// assigned = in transit + published + bitbucketed + drained directly; and the fanout is
+  /// balanced.
   bool balanced() const;
   friend bool operator==(const PipeLedger&, const PipeLedger&) = default;
 };

@@ -39,8 +39,9 @@ class SubscriberSink {
 public:
   virtual ~SubscriberSink() = default; ///< runs outside the fanout's locks
   /// Passes a delivery on. Called with locks of the fanout held, one call at a time: must not
-  /// block, must not throw, must not call the fanout.
-  virtual void deliver(EventBatch batch) noexcept = 0;
+  /// block, must not call the fanout. May throw `std::bad_alloc`, and then has passed on nothing:
+  /// the frames are dropped and counted, everything else is told later.
+  virtual void deliver(EventBatch batch) = 0;
 };
 
 /// Offers every event to every subscriber, bounds what waits for each, and counts.
@@ -90,7 +91,8 @@ public:
   void end_stream(const StreamId& stream, std::uint64_t assigned);
   /// Sends pushed subscribers what they lack of the catalog, and wakes pulling ones.
   void refresh();
-  /// Says which position of a stream comes next, where frames bypass this fanout.
+  /// Says which position of a stream comes next, where its first frames were missed or frames
+  /// bypass this fanout.
   void expect_next(const StreamId& stream, Position next);
 
   /// No more events: what is queued can be taken, then subscriptions are disconnected.

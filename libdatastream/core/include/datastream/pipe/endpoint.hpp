@@ -71,6 +71,12 @@ public:
   /// Drains what is queued, once, and offers it to every subscriber; without subscribers it is
   /// bitbucketed. Subscribers are told what they lack of the catalog, also when nothing is queued.
   EndpointTick tick();
+  /// The two halves of `tick`, for a drainer that leaves publishing to another thread. `drain`
+  /// gives what is queued its positions and keeps it; returns whether `publish_drained` has
+  /// something to do.
+  bool drain();
+  /// Offers what `drain` has kept, as `tick` does.
+  EndpointTick publish_drained();
   /// Drains what is queued past the fanout, appending it to `batches`. Returns the frames.
   std::size_t drain_directly(std::vector<FrameBatch>& batches);
 
@@ -92,7 +98,9 @@ public:
   bool try_idle() noexcept;
 
 private:
-  EndpointTick drain_and_publish();
+  void submit_health_when_due();
+  void drain_locked();
+  EndpointTick publish_locked();
 
   struct State;
   std::unique_ptr<State> state_;

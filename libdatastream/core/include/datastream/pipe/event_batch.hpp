@@ -42,6 +42,13 @@ private:
   std::size_t told_ = 0;
 };
 
+/// Where a subscription begins in one stream.
+struct StreamStart {
+  StreamId stream;
+  Position from; ///< the first position that will be offered
+  friend bool operator==(const StreamStart&, const StreamStart&) = default;
+};
+
 /// The end of a stream, with its final number of positions: what is missing after the last frame
 /// that arrived is known from it.
 struct StreamEnd {
@@ -59,6 +66,9 @@ struct EventBatch {
   std::uint64_t sequence = 0;
   /// What became known since the previous delivery; comes before `frames`.
   std::vector<Declaration> declarations;
+  /// Streams that the fanout came to know after the subscription had begun, each once and before
+  /// anything of it: what is missing before the first frame is known from it.
+  std::vector<StreamStart> starts;
   FrameBatch frames; ///< of one stream; may be empty
   /// Copies that this subscriber has lost so far, before this delivery.
   std::uint64_t dropped = 0;

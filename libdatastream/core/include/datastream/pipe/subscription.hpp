@@ -24,13 +24,6 @@ struct SubscriberCapacity {
   std::size_t bytes = defaults::subscriber_bytes;     ///< memory pinned, whole blocks counted
 };
 
-/// Where a subscription begins in one stream.
-struct StreamStart {
-  StreamId stream;
-  Position from; ///< the first position that will be offered
-  friend bool operator==(const StreamStart&, const StreamStart&) = default;
-};
-
 /// What a subscriber is told before anything else.
 struct SubscriptionStart {
   SubscriptionId id;
