@@ -1,5 +1,7 @@
 #include <datastream/actors/consumer_actor.hpp>
 
+#include "peer_errors.hpp"
+
 #include <caf/actor_system.hpp>
 #include <caf/typed_response_promise.hpp>
 
@@ -21,7 +23,7 @@ ConsumerActor::ConsumerActor(caf::actor_config& config, ConsumerOptions options)
       subscriber_(this) {}
 
 caf::behavior ConsumerActor::make_behavior() {
-  set_error_handler([](const caf::error&) {}); // a peer's error must not end this actor
+  survive_peer_errors(this);
   return subscriber_.handlers(
       [this](follow_atom, const caf::actor& endpoint) { return follow(endpoint); },
       [this](streams_atom) {

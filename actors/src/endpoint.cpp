@@ -1,7 +1,10 @@
 #include <datastream/actors/endpoint.hpp>
 
 #include <datastream/actors/endpoint_actor.hpp>
+#include <datastream/actors/settings.hpp>
+#include <datastream/caf/error_enum.hpp>
 #include <datastream/caf/send.hpp>
+#include <datastream/log_sink.hpp>
 
 #include <caf/actor_system.hpp>
 #include <caf/exit_reason.hpp>
@@ -32,12 +35,17 @@ struct Endpoint::State {
   std::shared_ptr<DatastreamEndpoint> pipe;
   mutable std::mutex actor_mutex{}; // guards the handle
   caf::actor actor{};               // null once closed: an actor system waits for such handles
-  std::shared_ptr<std::latch> gone = std::make_shared<std::latch>(1); // the actor's end
+  std::shared_ptr<std::latch> gone = std::make_shared<std::latch>(EndpointActor::actors(options));
   std::mutex closing{};          // whoever closes second waits for the first; guards `settled`
   std::optional<bool> settled{}; // set once closed; the actor system may be gone by then
 };
 
 Endpoint::Endpoint(caf::actor_system& system, EndpointOptions options) {
+  if (auto read = configured(options, system.config()))
+    options = *std::move(read);
+  else
+    log_message(LogSeverity::error, compat::error_text(system, read.error()) +
+                                        ": the configuration is not used for this endpoint");
   StreamDescriptor descriptor{
       {options.node, options.life ? *options.life : fresh_life()}, options.label, options.origin};
   PipeOptions pipe_options{.mux = options.mux, .health_interval = options.health_interval};

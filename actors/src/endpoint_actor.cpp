@@ -1,30 +1,20 @@
 #include <datastream/actors/endpoint_actor.hpp>
 
+#include "endpoint_fanout_actor.hpp"
+#include "peer_errors.hpp"
+#include "subscriber_actors.hpp"
+
 #include <datastream/caf/send.hpp>
 
 #include <caf/actor_cast.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/exit_reason.hpp>
 #include <caf/result.hpp>
-
-#include <algorithm>
+#include <caf/send.hpp>
+#include <caf/typed_response_promise.hpp>
 
 namespace datastream {
 namespace {
-
-/// Passes deliveries to a subscriber actor. Its credit is the fanout's bound on what is
-/// outstanding.
-class SubscriberActorSink final : public SubscriberSink {
-public:
-  SubscriberActorSink(caf::actor subscriber, std::uint64_t token)
-      : subscriber_(std::move(subscriber)), token_(token) {}
-
-  void deliver(EventBatch batch) override {
-    compat::anon_send(subscriber_, event_atom_v, token_, std::move(batch));
-  }
-
-private:
-  caf::actor subscriber_;
-  std::uint64_t token_;
-};
 
 caf::error to_error(const CatalogError& error) {
   switch (error.kind) {
@@ -47,16 +37,15 @@ EndpointActor::EndpointActor(caf::actor_config& config,
                              std::shared_ptr<DatastreamEndpoint> endpoint, EndpointOptions options,
                              std::shared_ptr<std::latch> gone)
     : caf::event_based_actor(config), endpoint_(std::move(endpoint)), options_(std::move(options)),
-      last_frame_(std::chrono::steady_clock::now()) {
+      gone_(std::move(gone)), last_frame_(std::chrono::steady_clock::now()) {
   // CAF runs what was attached first last, so by then everybody has been told of the end.
-  attach_functor([gone = std::move(gone)] { gone->count_down(); });
+  attach_functor([gone = gone_] { gone->count_down(); });
 }
 
+EndpointActor::~EndpointActor() = default;
+
 caf::behavior EndpointActor::make_behavior() {
-  // An error that a peer sends back, for example for a reply that it did not expect, is its own
-  // affair; CAF's default would end this actor.
-  set_error_handler([](const caf::error&) {});
-  set_down_handler([this](caf::down_msg& down) { subscriber_down(down.source); });
+  survive_peer_errors(this);
   if (!manual()) {
     endpoint_->set_waker([self = caf::actor_cast<caf::actor_addr>(this)] {
       if (const auto alive = caf::actor_cast<caf::actor>(self))
@@ -64,7 +53,8 @@ caf::behavior EndpointActor::make_behavior() {
     });
     poll_after({});
   }
-  return {
+  const bool own_actor = options_.fanout == FanoutPlacement::own_actor;
+  return caf::message_handler{
       [this](poll_atom) {
         if (!manual())
           poll();
@@ -72,18 +62,6 @@ caf::behavior EndpointActor::make_behavior() {
       [this](poll_atom, std::uint64_t generation) {
         if (!manual() && generation == poll_generation_)
           poll();
-      },
-      [this](tick_atom) -> caf::result<EndpointTick> {
-        if (!manual())
-          return caf::make_error(ActorError::not_manual);
-        return endpoint_->tick();
-      },
-      [this](subscribe_atom, const Subscribe& request, const caf::actor& reader) {
-        return subscribe(request, reader);
-      },
-      [this](unsubscribe_atom, SubscriptionId id) { return unsubscribe(id); },
-      [this](acknowledge_atom, SubscriptionId id, std::uint64_t sequence) {
-        acknowledge(id, sequence);
       },
       [this](register_atom, std::string& name, ChannelContent& content) -> caf::result<ChannelId> {
         auto id = endpoint_->try_register_channel(std::move(name), std::move(content));
@@ -99,90 +77,69 @@ caf::behavior EndpointActor::make_behavior() {
       [this](snapshot_atom, const SubscriptionRequest& request) {
         return endpoint_->catalog()->snapshot(request).snapshot;
       },
+  }
+      .or_else(own_actor ? passing_on() : serving());
+}
+
+/// What it does for subscribers itself.
+caf::message_handler EndpointActor::serving() {
+  subscribers_ = std::make_unique<SubscriberActors<DatastreamEndpoint>>(this, endpoint_);
+  return subscribers_->handlers().or_else(
+      [this](tick_atom) -> caf::result<EndpointTick> {
+        if (!manual())
+          return caf::make_error(ActorError::not_manual);
+        return endpoint_->tick();
+      },
       [this](end_atom) {
         endpoint_->end_stream();
         return endpoint_->ledger();
       },
       [this](settle_atom) {
         endpoint_->end_stream();
-        settling_.push_back(make_response_promise<bool>());
-        auto promise = settling_.back();
-        answer_if_settled();
+        return subscribers_->settle();
+      });
+}
+
+/// The same, done by a fanout actor, which answers in its place.
+caf::message_handler EndpointActor::passing_on() {
+  fanout_ = system().spawn<EndpointFanoutActor, caf::detached>(endpoint_, gone_);
+  fanout_watch_.emplace(fanout_, caf::actor(this), down_atom_v);
+  return {
+      [this](subscribe_atom ask, Subscribe& request, const caf::actor& reader) {
+        return compat::delegate(this, fanout_, ask, std::move(request), reader);
+      },
+      [this](unsubscribe_atom ask, SubscriptionId id) {
+        return compat::delegate(this, fanout_, ask, id);
+      },
+      [this](acknowledge_atom say, SubscriptionId id, std::uint64_t sequence) {
+        return compat::delegate(this, fanout_, say, id, sequence);
+      },
+      [this](tick_atom) {
+        auto promise = make_response_promise<EndpointTick>();
+        if (manual()) {
+          endpoint_->drain();
+          promise.delegate(fanout_, publish_atom_v);
+        } else {
+          promise.deliver(caf::make_error(ActorError::not_manual));
+        }
         return promise;
       },
+      [this](end_atom ask) { return compat::delegate(this, fanout_, ask); },
+      [this](settle_atom ask) { return compat::delegate(this, fanout_, ask); },
+      [this](down_atom, const caf::error& reason) { quit(reason); },
   };
 }
 
 void EndpointActor::on_exit() {
   endpoint_->set_waker(nullptr);
-  endpoint_->end_stream();
-  while (!subscribers_.empty())
-    remove(subscribers_.begin());
-  for (auto& promise : std::exchange(settling_, {}))
-    promise.deliver(false);
-}
-
-caf::result<SubscriptionStart> EndpointActor::subscribe(const Subscribe& request,
-                                                        const caf::actor& reader) {
-  if (!reader)
-    return caf::make_error(ActorError::no_subscriber);
-  // The reader may be anybody: it does not decide alone how much memory it makes us keep.
-  const SubscriberCapacity capacity{
-      std::min(request.capacity.frames, defaults::subscriber_actor_frames_max),
-      std::min(request.capacity.bytes, defaults::subscriber_actor_bytes_max)};
-  auto start = endpoint_->attach(request.name, request.request, capacity,
-                                 std::make_unique<SubscriberActorSink>(reader, request.token));
-  auto& ids = subscribers_[reader.address()];
-  if (ids.empty())
-    monitor(reader);
-  ids.push_back(start.id);
-  auto promise = make_response_promise<SubscriptionStart>();
-  promise.deliver(std::move(start)); // before any delivery: an ended stream says so at once
-  endpoint_->refresh();
-  return promise;
-}
-
-bool EndpointActor::unsubscribe(SubscriptionId id) {
-  const auto owner = owner_of(id);
-  if (owner == subscribers_.end())
-    return false;
-  endpoint_->unsubscribe(id);
-  std::erase(owner->second, id);
-  if (owner->second.empty()) {
-    demonitor(owner->first);
-    subscribers_.erase(owner);
+  if (subscribers_) {
+    endpoint_->end_stream();
+    subscribers_->clear();
+  } else {
+    fanout_watch_.reset();
+    caf::anon_send_exit(fanout_, caf::exit_reason::user_shutdown); // it ends the stream
+    fanout_ = nullptr;
   }
-  answer_if_settled();
-  return true;
-}
-
-/// The sender of this message, if the subscription is one of its own; else the end.
-EndpointActor::Subscribers::iterator EndpointActor::owner_of(SubscriptionId id) {
-  const auto it = subscribers_.find(caf::actor_cast<caf::actor_addr>(current_sender()));
-  if (it == subscribers_.end() || std::ranges::find(it->second, id) != it->second.end())
-    return it;
-  return subscribers_.end();
-}
-
-void EndpointActor::remove(Subscribers::iterator it) {
-  // A sink may hold the last handle. Whatever the reader's destruction calls of ours must find the
-  // fanout's locks free, so the reader lives a little longer.
-  const auto reader = caf::actor_cast<caf::strong_actor_ptr>(it->first);
-  for (const SubscriptionId id : it->second)
-    endpoint_->unsubscribe(id);
-  subscribers_.erase(it);
-}
-
-void EndpointActor::acknowledge(SubscriptionId id, std::uint64_t sequence) {
-  // A stranger's acknowledgement is passed on under an id that nobody has, and counted as stray.
-  endpoint_->acknowledge(owner_of(id) != subscribers_.end() ? id : SubscriptionId{}, sequence);
-  answer_if_settled();
-}
-
-void EndpointActor::subscriber_down(const caf::actor_addr& reader) {
-  if (const auto it = subscribers_.find(reader); it != subscribers_.end())
-    remove(it);
-  answer_if_settled();
 }
 
 bool EndpointActor::manual() const noexcept {
@@ -190,9 +147,25 @@ bool EndpointActor::manual() const noexcept {
 }
 
 void EndpointActor::poll() {
-  const EndpointTick tick = endpoint_->tick();
+  if (publishing_)
+    return; // the answer polls again
+  if (subscribers_)
+    return poll_again(endpoint_->tick().drained > 0);
+  if (!endpoint_->drain())
+    return poll_again(false);
+  publishing_ = true;
+  compat::request(this, fanout_, caf::infinite, publish_atom_v)
+      .then(
+          [this](const EndpointTick& tick) {
+            publishing_ = false;
+            poll_again(tick.drained > 0);
+          },
+          [this](const caf::error& reason) { quit(reason); });
+}
+
+void EndpointActor::poll_again(bool frames_came) {
   const auto now = std::chrono::steady_clock::now();
-  if (tick.drained > 0)
+  if (frames_came)
     last_frame_ = now;
   // One drain per turn, so that acknowledgements are never starved. Under load the mux calls for
   // the next turn before the timer does: see `Mux::set_waker`.
@@ -213,13 +186,6 @@ void EndpointActor::poll_after(std::chrono::microseconds delay) {
     compat::send(this, self, poll_atom_v, generation);
   else
     compat::delayed_send(this, self, delay, poll_atom_v, generation);
-}
-
-void EndpointActor::answer_if_settled() {
-  if (settling_.empty() || !endpoint_->settled())
-    return;
-  for (auto& promise : std::exchange(settling_, {}))
-    promise.deliver(true);
 }
 
 } // namespace datastream

@@ -1,36 +1,68 @@
 #include <datastream/actors/remote.hpp>
 
-#include <datastream/caf/settings.hpp>
+#include "connecting.hpp"
 
-#include <caf/actor_system.hpp>
-#include <caf/actor_system_config.hpp>
 #include <caf/io/middleman.hpp>
+#include <caf/scoped_actor.hpp>
 
 namespace datastream {
+namespace {
 
-void recommended_settings(caf::actor_system_config& config) {
-  using namespace std::chrono_literals;
-  config.set(compat::setting("middleman.heartbeat-interval"), caf::timespan(1s));
-  config.set(compat::setting("middleman.connection-timeout"), caf::timespan(5s));
-  config.set(compat::setting("middleman.enable-automatic-connections"), false);
+std::unexpected<caf::error> no_middleman() {
+  return std::unexpected(caf::make_error(ActorError::no_middleman));
 }
 
-std::expected<std::uint16_t, caf::error> publish(caf::actor_system& system,
-                                                 const EndpointRef& endpoint, std::uint16_t port,
-                                                 const std::string& address) {
-  auto bound = system.middleman().publish(endpoint.actor(), port,
-                                          address.empty() ? nullptr : address.c_str(), true);
+} // namespace
+
+caf::actor connector_of(caf::actor_system& system, const RemoteEndpoint& endpoint) {
+  if (endpoint.connector)
+    return endpoint.connector;
+  if (!system.has_middleman())
+    return nullptr;
+  return caf::actor_cast<caf::actor>(system.middleman().actor_handle());
+}
+
+std::expected<std::uint16_t, caf::error> publish(caf::actor_system& system, const caf::actor& actor,
+                                                 std::uint16_t port, const std::string& address) {
+  if (!system.has_middleman())
+    return no_middleman();
+  if (!actor)
+    return std::unexpected(caf::make_error(ActorError::no_actor));
+  auto bound =
+      system.middleman().publish(actor, port, address.empty() ? nullptr : address.c_str(), true);
   if (!bound)
     return std::unexpected(bound.error());
   return *bound;
 }
 
+std::expected<std::uint16_t, caf::error> publish(caf::actor_system& system,
+                                                 const EndpointRef& endpoint, std::uint16_t port,
+                                                 const std::string& address) {
+  return publish(system, endpoint.actor(), port, address);
+}
+
+std::expected<void, caf::error> unpublish(caf::actor_system& system, const caf::actor& actor,
+                                          std::uint16_t port) {
+  if (!system.has_middleman())
+    return no_middleman();
+  if (auto done = system.middleman().unpublish(actor, port); !done)
+    return std::unexpected(done.error());
+  return {};
+}
+
+std::expected<EndpointRef, caf::error> connect(caf::actor_system& system,
+                                               const RemoteEndpoint& endpoint) {
+  std::expected<EndpointRef, caf::error> result;
+  caf::scoped_actor self{system};
+  look_for(
+      self.ptr(), endpoint, [&](const caf::actor& actor) { result = EndpointRef(actor); },
+      [&](const caf::error& error) { result = std::unexpected(error); });
+  return result;
+}
+
 std::expected<EndpointRef, caf::error> connect(caf::actor_system& system, const std::string& host,
                                                std::uint16_t port) {
-  auto endpoint = system.middleman().remote_actor(host, port);
-  if (!endpoint)
-    return std::unexpected(endpoint.error());
-  return EndpointRef(std::move(*endpoint));
+  return connect(system, RemoteEndpoint{.host = host, .port = port});
 }
 
 } // namespace datastream

@@ -4,7 +4,11 @@
 #include <datastream/actors/consumer_actor.hpp>
 #include <datastream/actors/endpoint.hpp>
 #include <datastream/actors/endpoint_ref.hpp>
+#include <datastream/actors/fanout_actor.hpp>
+#include <datastream/actors/publisher_actor.hpp>
+#include <datastream/actors/registry.hpp>
 #include <datastream/actors/remote.hpp>
+#include <datastream/actors/settings.hpp>
 #include <datastream/actors/subscriber.hpp>
 #include <datastream/actors/type_ids.hpp>
 #include <datastream/pipe/producer.hpp>

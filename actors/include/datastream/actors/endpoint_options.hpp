@@ -11,6 +11,12 @@
 
 namespace datastream {
 
+/// Who publishes what an endpoint has drained, and serves its subscriber actors.
+enum class FanoutPlacement {
+  in_endpoint, ///< the endpoint actor, in the turn in which it drains
+  own_actor,   ///< an actor of its own, detached too; one drain at a time is on its way to it
+};
+
 /// Everything has a default but the node's name.
 ///
 ///     Endpoint node{system, {.node = "demo"}};
@@ -24,6 +30,9 @@ struct EndpointOptions {
   std::optional<std::string> label{};
   StreamOrigin origin = StreamOrigin::RemoteNode;
   MuxOptions mux{};
+  /// With very many subscribers an actor of its own lets the endpoint answer other messages while
+  /// it publishes; with few, the endpoint itself is faster.
+  FanoutPlacement fanout = FanoutPlacement::in_endpoint;
   /// Time between two drains while frames come.
   std::chrono::microseconds tick_interval = defaults::tick_interval;
   /// Time between health records on `datastream.health`; zero: only on request.

@@ -2,28 +2,29 @@
 /// A handle to an endpoint, here or in another process.
 
 #include <caf/actor.hpp>
-
-#include <utility>
+#include <caf/actor_addr.hpp>
+#include <caf/actor_cast.hpp>
 
 namespace datastream {
 
-/// Names an endpoint's actor; it takes the messages of `docs/messages.md`. Copy it, send it, keep
-/// it: it does not keep the endpoint open. But let go of it before the actor system ends, which
-/// waits until nobody holds a handle to a detached actor; actors let go when they end.
+/// Names an actor that serves subscribers: an endpoint's or a fanout; it takes the messages of
+/// `docs/messages.md`. Copy it, send it, keep it anywhere: it keeps nothing alive, neither the
+/// endpoint nor its actor.
 ///
 /// Thread safety: as a value.
 class EndpointRef {
 public:
   EndpointRef() = default;
-  explicit EndpointRef(caf::actor endpoint) : actor_(std::move(endpoint)) {}
+  explicit EndpointRef(const caf::actor& endpoint) : address_(endpoint.address()) {}
 
-  const caf::actor& actor() const& noexcept { return actor_; }
-  /// By value: `endpoint.ref().actor()` must not refer into a temporary.
-  caf::actor actor() && noexcept { return std::move(actor_); }
-  explicit operator bool() const noexcept { return static_cast<bool>(actor_); }
+  /// The actor, or null when nothing is left of it. Don't keep it for long: an actor system waits
+  /// until nobody holds a handle to a detached actor.
+  caf::actor actor() const { return caf::actor_cast<caf::actor>(address_); }
+  /// Whether it names an actor, which may have ended since.
+  explicit operator bool() const noexcept { return static_cast<bool>(address_); }
 
 private:
-  caf::actor actor_;
+  caf::actor_addr address_;
 };
 
 } // namespace datastream

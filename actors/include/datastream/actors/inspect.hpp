@@ -297,6 +297,19 @@ compat::InspectResult<Inspector> inspect(Inspector& f, IngestLedger& x) {
 }
 
 template <class Inspector>
+compat::InspectResult<Inspector> inspect(Inspector& f, PublicationLedger& x) {
+  return compat::inspect_object(f, x, "PublicationLedger", "arrived", x.arrived, "published",
+                                x.published, "bitbucketed", x.bitbucketed, "malformed_frames",
+                                x.malformed_frames, "conflicting_declarations",
+                                x.conflicting_declarations, "fanout", x.fanout);
+}
+
+template <class Inspector>
+compat::InspectResult<Inspector> inspect(Inspector& f, OfferedNames& x) {
+  return compat::inspect_object(f, x, "OfferedNames", "names", x.names);
+}
+
+template <class Inspector>
 compat::InspectResult<Inspector> inspect(Inspector& f, ConsumerLedger& x) {
   return compat::inspect_object(f, x, "ConsumerLedger", "streams", x.streams, "malformed_frames",
                                 x.malformed_frames, "conflicting_declarations",

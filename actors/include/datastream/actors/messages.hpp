@@ -43,6 +43,27 @@ struct ConsumerLedger {
   std::uint64_t conflicting_declarations = 0; ///< the first one stays
 };
 
+/// Everything that a fanout actor has counted, in frames.
+struct PublicationLedger {
+  std::uint64_t arrived = 0;                  ///< in batches that make sense
+  std::uint64_t published = 0;                ///< offered to a fanout that had subscribers
+  std::uint64_t bitbucketed = 0;              ///< nobody was subscribed
+  std::uint64_t malformed_frames = 0;         ///< in batches that make no sense; refused
+  std::uint64_t conflicting_declarations = 0; ///< the first one stays
+  FanoutLedger fanout;
+
+  /// arrived = published + bitbucketed + frames after the end of their stream; and the fanout is
+  /// balanced.
+  bool balanced() const;
+  friend bool operator==(const PublicationLedger&, const PublicationLedger&) = default;
+};
+
+/// The names under which a publisher offers streams.
+struct OfferedNames {
+  std::vector<std::string> names; ///< in alphabetical order
+  friend bool operator==(const OfferedNames&, const OfferedNames&) = default;
+};
+
 /// Why an actor of ours refused a request.
 enum class ActorError : std::uint8_t {
   none = 0,
@@ -52,6 +73,12 @@ enum class ActorError : std::uint8_t {
   unknown_stream,   ///< nothing of this stream has arrived
   not_manual,       ///< this endpoint ticks by itself
   no_subscriber,    ///< a subscription without an actor to send to
+  unknown_name,     ///< a publisher offers nothing of this name
+  name_taken,       ///< a publisher offers another actor under this name
+  not_local,        ///< only actors of the same process may ask for this
+  no_actor,         ///< a stream is offered without an actor that serves it
+  no_middleman,     ///< the actor system cannot reach others: it has loaded no `io::middleman`
+  bad_setting,      ///< a `datastream.*` key has a value of the wrong type or out of range
 };
 
 std::string to_string(ActorError error);

@@ -2,13 +2,14 @@
 /// Subscriptions of an actor.
 
 #include <datastream/actors/endpoint_ref.hpp>
+#include <datastream/actors/remote.hpp>
 #include <datastream/actors/type_ids.hpp>
 #include <datastream/model/ledger.hpp>
 #include <datastream/pipe/event_batch.hpp>
 
 #include <caf/behavior.hpp>
 #include <caf/error.hpp>
-#include <caf/event_based_actor.hpp>
+#include <caf/fwd.hpp>
 #include <caf/message_handler.hpp>
 
 #include <cstdint>
@@ -18,18 +19,37 @@
 
 namespace datastream {
 
-/// What an actor does with one subscription. Only `on_batch` is needed.
+/// The right to acknowledge one delivery, and with it every one before. Copies are the same right.
+/// Harmless when its subscription is gone. Thread safety: for its actor only.
+class Receipt {
+public:
+  /// Acknowledges nothing.
+  Receipt() = default;
+  void acknowledge() const;
+
+private:
+  friend class Subscriber;
+  struct State;
+  explicit Receipt(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  std::shared_ptr<const State> state_;
+};
+
+/// What an actor does with one subscription. Needs one of the first two.
 struct SubscriptionHandlers {
   /// A delivery; acknowledged when this returns. `EventBatch::each` gives frames with names.
-  std::function<void(const EventBatch&)> on_batch;
+  std::function<void(const EventBatch&)> on_batch{};
+  /// Instead: a delivery that the actor acknowledges itself, now or later. Until then it counts
+  /// against the subscription's capacity.
+  std::function<void(const EventBatch&, const Receipt&)> on_delivery{};
   /// The subscription has begun: snapshot and first positions. Before any delivery.
   std::function<void(const SubscriptionStart&)> on_start{};
-  /// The endpoint refused, is gone, or its connection broke: nothing more comes. A stream that
-  /// ends says so in `EventBatch::ended`, before this.
+  /// The endpoint refused, is gone, or its connection broke. Nothing more comes, unless the
+  /// subscription is to a `RemoteEndpoint`: that is looked for again, and `on_start` tells when it
+  /// was found. A stream that ends says so in `EventBatch::ended`, before this.
   std::function<void(const caf::error&)> on_down{};
 };
 
-/// Subscribes its actor to any number of endpoints, and acknowledges for it.
+/// Subscribes its actor to any number of endpoints and fanouts, and acknowledges for it.
 ///
 ///     caf::behavior reader(caf::event_based_actor* self, EndpointRef node) {
 ///       Subscriber in{self};
@@ -48,6 +68,14 @@ class Subscriber {
 public:
   /// For `self`, which must be running.
   explicit Subscriber(caf::event_based_actor* self);
+  /// For an actor that receives by itself, also a `caf::scoped_actor` of a thread. Subscribing
+  /// blocks it until the endpoint has answered; handlers run while it receives:
+  ///
+  ///     caf::behavior deliveries = in.handlers();
+  ///     self->receive_while([&] { return more; })(deliveries);
+  ///
+  /// A thread that wants nothing else may find `ThreadSubscription` simpler.
+  explicit Subscriber(caf::blocking_actor* self);
 
   /// Subscribes. Answers a number for `unsubscribe`. `request.token` is chosen here.
   std::uint64_t subscribe(const EndpointRef& endpoint, SubscriptionHandlers handlers,
@@ -57,8 +85,19 @@ public:
     return subscribe(endpoint, SubscriptionHandlers{.on_batch = std::move(on_batch)},
                      std::move(request));
   }
+  /// Subscribes to a stream of another process, which may not be there yet: it is looked for until
+  /// it is found, and again whenever it is lost, first after `RemoteEndpoint::retry_first`, then
+  /// twice as late each time up to `RemoteEndpoint::retry_most`. Whoever is found again tells in
+  /// `on_start` where its stream goes on; a new life is a new stream.
+  std::uint64_t subscribe(RemoteEndpoint endpoint, SubscriptionHandlers handlers,
+                          Subscribe request = {});
+  std::uint64_t subscribe(RemoteEndpoint endpoint, std::function<void(const EventBatch&)> on_batch,
+                          Subscribe request = {}) {
+    return subscribe(std::move(endpoint), SubscriptionHandlers{.on_batch = std::move(on_batch)},
+                     std::move(request));
+  }
   /// Leaves. What is on its way is ignored. Unknown numbers are harmless.
-  void unsubscribe(std::uint64_t token);
+  void unsubscribe(std::uint64_t subscription);
 
   /// The behavior of an actor that subscribes: its own handlers, and those of the subscriptions.
   template <class... Handlers>
@@ -68,6 +107,7 @@ public:
   caf::behavior handlers() const { return deliveries(); }
 
 private:
+  friend class Receipt;
   caf::message_handler deliveries() const;
 
   struct State;

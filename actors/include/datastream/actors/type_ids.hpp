@@ -46,6 +46,16 @@ CAF_ADD_ATOM(datastream, datastream, down_atom, "ds_down")
 CAF_ADD_ATOM(datastream, datastream, follow_atom, "ds_follow")
 CAF_ADD_ATOM(datastream, datastream, streams_atom, "ds_streams")
 CAF_ADD_ATOM(datastream, datastream, page_atom, "ds_page")
+CAF_ADD_ATOM(datastream, datastream, publish_atom, "ds_publ")
+CAF_ADD_ATOM(datastream, datastream, offer_atom, "ds_offer")
+CAF_ADD_ATOM(datastream, datastream, withdraw_atom, "ds_withdr")
+CAF_ADD_ATOM(datastream, datastream, find_atom, "ds_find")
+CAF_ADD_ATOM(datastream, datastream, names_atom, "ds_names")
+CAF_ADD_ATOM(datastream, datastream, retry_atom, "ds_retry")
+CAF_ADD_ATOM(datastream, datastream, wake_atom, "ds_wake")
+
+CAF_ADD_TYPE_ID(datastream, (datastream::PublicationLedger))
+CAF_ADD_TYPE_ID(datastream, (datastream::OfferedNames))
 
 CAF_END_TYPE_ID_BLOCK(datastream)
 

@@ -33,6 +33,10 @@ template <class Self, class Handle, class Timeout, class... Ts>
 auto request(Self* self, const Handle& to, Timeout timeout, Ts&&... parts) {
   return self->mail(std::forward<Ts>(parts)...).request(to, timeout);
 }
+template <class Self, class Handle, class... Ts>
+auto delegate(Self* self, const Handle& to, Ts&&... parts) {
+  return self->mail(std::forward<Ts>(parts)...).delegate(to);
+}
 
 #else
 
@@ -51,6 +55,10 @@ void anon_send(const Handle& to, Ts&&... parts) {
 template <class Self, class Handle, class Timeout, class... Ts>
 auto request(Self* self, const Handle& to, Timeout timeout, Ts&&... parts) {
   return self->request(to, timeout, std::forward<Ts>(parts)...);
+}
+template <class Self, class Handle, class... Ts>
+auto delegate(Self* self, const Handle& to, Ts&&... parts) {
+  return self->delegate(to, std::forward<Ts>(parts)...);
 }
 
 #endif

@@ -50,6 +50,14 @@ inline constexpr std::chrono::milliseconds idle_after{10};
 /// How long `Endpoint::close` waits for subscribers to acknowledge.
 inline constexpr std::chrono::milliseconds close_deadline{2000};
 
+/// How long to wait for each answer while a stream of another process is looked for: twice the
+/// silence after which a connection counts as broken.
+inline constexpr std::chrono::milliseconds connect_timeout{10'000};
+/// Time until a stream of another process is looked for again, the first time and at most: soon
+/// enough for a process that only restarts, seldom enough for one that is gone.
+inline constexpr std::chrono::milliseconds retry_first{100};
+inline constexpr std::chrono::milliseconds retry_most{5000};
+
 /// Levels of nesting that a JSON document may have, as peers of this protocol have it.
 inline constexpr std::size_t json_depth = 127;
 

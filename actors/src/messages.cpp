@@ -2,6 +2,10 @@
 
 namespace datastream {
 
+bool PublicationLedger::balanced() const {
+  return arrived == published + bitbucketed + fanout.frames_after_end && fanout.balanced();
+}
+
 std::string to_string(ActorError error) {
   switch (error) {
   case ActorError::none:
@@ -18,6 +22,18 @@ std::string to_string(ActorError error) {
     return "not_manual";
   case ActorError::no_subscriber:
     return "no_subscriber";
+  case ActorError::unknown_name:
+    return "unknown_name";
+  case ActorError::name_taken:
+    return "name_taken";
+  case ActorError::not_local:
+    return "not_local";
+  case ActorError::no_actor:
+    return "no_actor";
+  case ActorError::no_middleman:
+    return "no_middleman";
+  case ActorError::bad_setting:
+    return "bad_setting";
   }
   return "unknown";
 }

@@ -1,0 +1,57 @@
+#pragma once
+/// Looking for an actor of another process, one answer at a time.
+
+#include <datastream/actors/remote.hpp>
+#include <datastream/actors/type_ids.hpp>
+#include <datastream/caf/send.hpp>
+
+#include <caf/actor_cast.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/node_id.hpp>
+
+#include <functional>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace datastream {
+
+/// Whom to ask for connections; null without a middleman.
+caf::actor connector_of(caf::actor_system& system, const RemoteEndpoint& endpoint);
+
+/// Asks, and calls one of the two functions: later, when `Self` is event-based, or before it
+/// returns, when it blocks.
+template <class Self, class Timeout, class OnAnswer, class OnError, class... Ts>
+void ask(Self* self, const caf::actor& to, Timeout timeout, OnAnswer on_answer, OnError on_error,
+         Ts&&... parts) {
+  auto handle = compat::request(self, to, timeout, std::forward<Ts>(parts)...);
+  if constexpr (std::is_base_of_v<caf::scheduled_actor, Self>)
+    handle.then(std::move(on_answer), std::move(on_error));
+  else
+    handle.receive(std::move(on_answer), std::move(on_error));
+}
+
+/// Connects and finds. Calls one of the two functions, as `ask` does.
+template <class Self>
+void look_for(Self* self, const RemoteEndpoint& endpoint,
+              std::function<void(const caf::actor&)> on_found,
+              std::function<void(const caf::error&)> on_error) {
+  const caf::actor connector = connector_of(self->system(), endpoint);
+  if (!connector)
+    return on_error(caf::make_error(ActorError::no_middleman));
+  const auto connected = [self, name = endpoint.name, timeout = endpoint.timeout, on_found,
+                          on_error](const caf::node_id&, const caf::strong_actor_ptr& there,
+                                    const std::set<std::string>&) {
+    const auto actor = caf::actor_cast<caf::actor>(there);
+    if (!actor)
+      return on_error(caf::make_error(ActorError::no_actor));
+    if (name.empty())
+      return on_found(actor);
+    ask(self, actor, timeout, on_found, on_error, find_atom_v, name);
+  };
+  ask(self, connector, endpoint.timeout, connected, on_error, caf::connect_atom_v, endpoint.host,
+      endpoint.port);
+}
+
+} // namespace datastream

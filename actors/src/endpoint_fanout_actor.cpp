@@ -1,0 +1,34 @@
+#include "endpoint_fanout_actor.hpp"
+
+#include "peer_errors.hpp"
+
+namespace datastream {
+
+EndpointFanoutActor::EndpointFanoutActor(caf::actor_config& config,
+                                         std::shared_ptr<DatastreamEndpoint> endpoint,
+                                         std::shared_ptr<std::latch> gone)
+    : caf::event_based_actor(config), endpoint_(std::move(endpoint)),
+      subscribers_(this, endpoint_) {
+  attach_functor([gone = std::move(gone)] { gone->count_down(); });
+}
+
+caf::behavior EndpointFanoutActor::make_behavior() {
+  survive_peer_errors(this);
+  return subscribers_.handlers().or_else(
+      [this](publish_atom) { return endpoint_->publish_drained(); },
+      [this](end_atom) {
+        endpoint_->end_stream();
+        return endpoint_->ledger();
+      },
+      [this](settle_atom) {
+        endpoint_->end_stream();
+        return subscribers_.settle();
+      });
+}
+
+void EndpointFanoutActor::on_exit() {
+  endpoint_->end_stream();
+  subscribers_.clear();
+}
+
+} // namespace datastream

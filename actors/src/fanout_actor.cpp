@@ -1,0 +1,100 @@
+#include <datastream/actors/fanout_actor.hpp>
+
+#include "peer_errors.hpp"
+#include "subscriber_actors.hpp"
+
+#include <caf/actor_system.hpp>
+
+#include <variant>
+
+namespace datastream {
+
+FanoutActor::FanoutActor(caf::actor_config& config)
+    : caf::event_based_actor(config), fanout_(std::make_shared<DeliveryFanout>()),
+      subscribers_(std::make_unique<SubscriberActors<DeliveryFanout>>(this, fanout_)) {}
+
+FanoutActor::~FanoutActor() = default;
+
+caf::behavior FanoutActor::make_behavior() {
+  survive_peer_errors(this);
+  return subscribers_->handlers().or_else(
+      [this](publish_atom, const EventBatch& batch) { return publish(batch); },
+      [this](publish_atom, const SubscriptionStart& start) { return publish(start); },
+      [this](snapshot_atom, const SubscriptionRequest& request) {
+        return fanout_->catalog()->snapshot(request).snapshot;
+      },
+      [this](ledger_atom) {
+        PublicationLedger ledger = counts_;
+        ledger.fanout = fanout_->ledger();
+        return ledger;
+      },
+      [this](settle_atom) { return subscribers_->settle(); });
+}
+
+void FanoutActor::on_exit() {
+  subscribers_->clear();
+}
+
+EndpointTick FanoutActor::publish(const EventBatch& batch) {
+  for (const Declaration& declaration : batch.declarations)
+    declare(declaration);
+  for (const StreamStart& start : batch.starts)
+    fanout_->expect_next(start.stream, start.from);
+  counts_.malformed_frames += batch.malformed;
+  const EndpointTick tick = fanout_->publish(batch.frames);
+  counts_.arrived += batch.frames.size();
+  (tick.subscribers > 0 ? counts_.published : counts_.bitbucketed) += tick.drained;
+  if (batch.ended)
+    fanout_->end_stream(batch.ended->stream, batch.ended->assigned);
+  fanout_->refresh(); // tells what no frames have carried
+  return tick;
+}
+
+EndpointTick FanoutActor::publish(const SubscriptionStart& start) {
+  counts_.conflicting_declarations += fanout_->catalog()->declare_all(start.snapshot);
+  for (const StreamStart& stream : start.starts)
+    fanout_->expect_next(stream.stream, stream.from);
+  fanout_->refresh();
+  return {.subscribers = fanout_->subscriber_count()};
+}
+
+void FanoutActor::declare(const Declaration& declaration) {
+  if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration))
+    fanout_->catalog()->declare_stream(**stream);
+  else if (!fanout_->catalog()->declare_channel(*std::get<ChannelDescriptorPtr>(declaration)))
+    ++counts_.conflicting_declarations;
+}
+
+caf::actor spawn_fanout(caf::actor_system& system) {
+  return system.spawn<FanoutActor, caf::detached>();
+}
+
+SubscriptionHandlers republish(caf::event_based_actor* self, caf::actor fanout,
+                               SubscriptionHandlers also) {
+  SubscriptionHandlers handlers;
+  handlers.on_delivery = [self, fanout, on_batch = std::move(also.on_batch),
+                          on_delivery = std::move(also.on_delivery)](const EventBatch& batch,
+                                                                     const Receipt& receipt) {
+    if (on_batch)
+      on_batch(batch);
+    if (on_delivery)
+      on_delivery(batch, Receipt());
+    compat::request(self, fanout, caf::infinite, publish_atom_v, batch)
+        .then([receipt](const EndpointTick&) { receipt.acknowledge(); },
+              [receipt](const caf::error&) {
+                receipt.acknowledge(); // the fanout is gone: what comes is for nobody
+              });
+  };
+  handlers.on_start = [self, fanout,
+                       on_start = std::move(also.on_start)](const SubscriptionStart& start) {
+    if (on_start)
+      on_start(start);
+    // A request, because the reply to a mere message would reach the actor's own handlers.
+    compat::request(self, fanout, caf::infinite, publish_atom_v, start)
+        .then([](const EndpointTick&) {}, [](const caf::error&) { /* the fanout is gone */ });
+  };
+  handlers.on_down = std::move(also.on_down);
+  return handlers;
+}
+
+} // namespace datastream
