@@ -1,5 +1,7 @@
 #include <datastream/actors/consumer_actor.hpp>
 
+#include <datastream/caf/handlers.hpp>
+
 #include <caf/actor_system.hpp>
 #include <caf/typed_response_promise.hpp>
 
@@ -21,7 +23,6 @@ ConsumerActor::ConsumerActor(caf::actor_config& config, ConsumerOptions options)
       subscriber_(this) {}
 
 caf::behavior ConsumerActor::make_behavior() {
-  set_error_handler([](const caf::error&) {}); // a peer's error must not end this actor
   return subscriber_.handlers(
       [this](follow_atom, const caf::actor& endpoint) { return follow(endpoint); },
       [this](streams_atom) {
@@ -35,7 +36,8 @@ caf::behavior ConsumerActor::make_behavior() {
         return consumer_.catalog().snapshot(request).snapshot;
       },
       [this](ledger_atom, const StreamId& stream) { return ledger(stream); },
-      [this](ledger_atom) { return ledger(); });
+      [this](ledger_atom) { return ledger(); },
+      compat::ignore_errors(this)); // a peer's error must not end this actor
 }
 
 caf::result<SubscriptionStart> ConsumerActor::follow(const caf::actor& endpoint) {

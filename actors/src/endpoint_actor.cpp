@@ -1,5 +1,6 @@
 #include <datastream/actors/endpoint_actor.hpp>
 
+#include <datastream/caf/handlers.hpp>
 #include <datastream/caf/send.hpp>
 
 #include <caf/actor_cast.hpp>
@@ -53,10 +54,6 @@ EndpointActor::EndpointActor(caf::actor_config& config,
 }
 
 caf::behavior EndpointActor::make_behavior() {
-  // An error that a peer sends back, for example for a reply that it did not expect, is its own
-  // affair; CAF's default would end this actor.
-  set_error_handler([](const caf::error&) {});
-  set_down_handler([this](caf::down_msg& down) { subscriber_down(down.source); });
   if (!manual()) {
     endpoint_->set_waker([self = caf::actor_cast<caf::actor_addr>(this)] {
       if (const auto alive = caf::actor_cast<caf::actor>(self))
@@ -110,6 +107,12 @@ caf::behavior EndpointActor::make_behavior() {
         answer_if_settled();
         return promise;
       },
+      [this](down_atom, const caf::actor_addr& reader, const caf::error&) {
+        subscriber_down(reader);
+      },
+      // An error that a peer sends back, for example for a reply that it did not expect, is its own
+      // affair; CAF's default would end this actor.
+      compat::ignore_errors(this),
   };
 }
 
@@ -132,10 +135,8 @@ caf::result<SubscriptionStart> EndpointActor::subscribe(const Subscribe& request
       std::min(request.capacity.bytes, defaults::subscriber_actor_bytes_max)};
   auto start = endpoint_->attach(request.name, request.request, capacity,
                                  std::make_unique<SubscriberActorSink>(reader, request.token));
-  auto& ids = subscribers_[reader.address()];
-  if (ids.empty())
-    monitor(reader);
-  ids.push_back(start.id);
+  subscribers_.try_emplace(reader.address(), reader, caf::actor(this))
+      .first->second.ids.push_back(start.id);
   auto promise = make_response_promise<SubscriptionStart>();
   promise.deliver(std::move(start)); // before any delivery: an ended stream says so at once
   endpoint_->refresh();
@@ -147,11 +148,9 @@ bool EndpointActor::unsubscribe(SubscriptionId id) {
   if (owner == subscribers_.end())
     return false;
   endpoint_->unsubscribe(id);
-  std::erase(owner->second, id);
-  if (owner->second.empty()) {
-    demonitor(owner->first);
+  std::erase(owner->second.ids, id);
+  if (owner->second.ids.empty())
     subscribers_.erase(owner);
-  }
   answer_if_settled();
   return true;
 }
@@ -159,7 +158,7 @@ bool EndpointActor::unsubscribe(SubscriptionId id) {
 /// The sender of this message, if the subscription is one of its own; else the end.
 EndpointActor::Subscribers::iterator EndpointActor::owner_of(SubscriptionId id) {
   const auto it = subscribers_.find(caf::actor_cast<caf::actor_addr>(current_sender()));
-  if (it == subscribers_.end() || std::ranges::find(it->second, id) != it->second.end())
+  if (it == subscribers_.end() || std::ranges::find(it->second.ids, id) != it->second.ids.end())
     return it;
   return subscribers_.end();
 }
@@ -168,7 +167,7 @@ void EndpointActor::remove(Subscribers::iterator it) {
   // A sink may hold the last handle. Whatever the reader's destruction calls of ours must find the
   // fanout's locks free, so the reader lives a little longer.
   const auto reader = caf::actor_cast<caf::strong_actor_ptr>(it->first);
-  for (const SubscriptionId id : it->second)
+  for (const SubscriptionId id : it->second.ids)
     endpoint_->unsubscribe(id);
   subscribers_.erase(it);
 }

@@ -3,6 +3,7 @@
 
 #include <datastream/actors/endpoint_options.hpp>
 #include <datastream/actors/type_ids.hpp>
+#include <datastream/caf/monitors.hpp>
 #include <datastream/pipe/endpoint.hpp>
 
 #include <caf/actor.hpp>
@@ -40,8 +41,15 @@ public:
   void on_exit() override;
 
 private:
-  /// A subscriber actor and its subscriptions.
-  using Subscribers = std::map<caf::actor_addr, std::vector<SubscriptionId>>;
+  /// Of a subscriber actor.
+  struct Subscriptions {
+    Subscriptions(const caf::actor& subscriber, const caf::actor& self)
+        : watch(subscriber, self, down_atom_v, subscriber.address()) {}
+
+    compat::DownWatch watch;
+    std::vector<SubscriptionId> ids{};
+  };
+  using Subscribers = std::map<caf::actor_addr, Subscriptions>;
 
   caf::result<SubscriptionStart> subscribe(const Subscribe& request, const caf::actor& subscriber);
   bool unsubscribe(SubscriptionId id);

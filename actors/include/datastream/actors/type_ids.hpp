@@ -1,6 +1,6 @@
 #pragma once
 /// The numbers and names under which CAF knows our messages. Pass `caf::id_block::datastream` to
-/// `CAF_MAIN`, or to `add_message_types` of a configuration.
+/// `CAF_MAIN`, or to `datastream::compat::load` with a configuration.
 
 #include <datastream/actors/inspect.hpp>
 
@@ -46,6 +46,8 @@ CAF_ADD_ATOM(datastream, datastream, down_atom, "ds_down")
 CAF_ADD_ATOM(datastream, datastream, follow_atom, "ds_follow")
 CAF_ADD_ATOM(datastream, datastream, streams_atom, "ds_streams")
 CAF_ADD_ATOM(datastream, datastream, page_atom, "ds_page")
+
+CAF_ADD_TYPE_ID(datastream, (datastream::ActorError))
 
 CAF_END_TYPE_ID_BLOCK(datastream)
 
