@@ -23,7 +23,6 @@ ConsumerActor::ConsumerActor(caf::actor_config& config, ConsumerOptions options)
       subscriber_(this) {}
 
 caf::behavior ConsumerActor::make_behavior() {
-  survive_peer_errors(this);
   return subscriber_.handlers(
       [this](follow_atom, const caf::actor& endpoint) { return follow(endpoint); },
       [this](streams_atom) {
@@ -37,7 +36,7 @@ caf::behavior ConsumerActor::make_behavior() {
         return consumer_.catalog().snapshot(request).snapshot;
       },
       [this](ledger_atom, const StreamId& stream) { return ledger(stream); },
-      [this](ledger_atom) { return ledger(); });
+      [this](ledger_atom) { return ledger(); }, peer_errors(this));
 }
 
 caf::result<SubscriptionStart> ConsumerActor::follow(const caf::actor& endpoint) {

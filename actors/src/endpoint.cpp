@@ -2,7 +2,7 @@
 
 #include <datastream/actors/endpoint_actor.hpp>
 #include <datastream/actors/settings.hpp>
-#include <datastream/caf/error_enum.hpp>
+#include <datastream/caf/render.hpp>
 #include <datastream/caf/send.hpp>
 #include <datastream/log_sink.hpp>
 
@@ -44,7 +44,7 @@ Endpoint::Endpoint(caf::actor_system& system, EndpointOptions options) {
   if (auto read = configured(options, system.config()))
     options = *std::move(read);
   else
-    log_message(LogSeverity::error, compat::error_text(system, read.error()) +
+    log_message(LogSeverity::error, compat::render(system, read.error()) +
                                         ": the configuration is not used for this endpoint");
   StreamDescriptor descriptor{
       {options.node, options.life ? *options.life : fresh_life()}, options.label, options.origin};

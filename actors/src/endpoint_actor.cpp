@@ -45,7 +45,6 @@ EndpointActor::EndpointActor(caf::actor_config& config,
 EndpointActor::~EndpointActor() = default;
 
 caf::behavior EndpointActor::make_behavior() {
-  survive_peer_errors(this);
   if (!manual()) {
     endpoint_->set_waker([self = caf::actor_cast<caf::actor_addr>(this)] {
       if (const auto alive = caf::actor_cast<caf::actor>(self))
@@ -77,6 +76,7 @@ caf::behavior EndpointActor::make_behavior() {
       [this](snapshot_atom, const SubscriptionRequest& request) {
         return endpoint_->catalog()->snapshot(request).snapshot;
       },
+      peer_errors(this),
   }
       .or_else(own_actor ? passing_on() : serving());
 }

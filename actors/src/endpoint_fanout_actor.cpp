@@ -13,7 +13,6 @@ EndpointFanoutActor::EndpointFanoutActor(caf::actor_config& config,
 }
 
 caf::behavior EndpointFanoutActor::make_behavior() {
-  survive_peer_errors(this);
   return subscribers_.handlers().or_else(
       [this](publish_atom) { return endpoint_->publish_drained(); },
       [this](end_atom) {
@@ -23,7 +22,8 @@ caf::behavior EndpointFanoutActor::make_behavior() {
       [this](settle_atom) {
         endpoint_->end_stream();
         return subscribers_.settle();
-      });
+      },
+      peer_errors(this));
 }
 
 void EndpointFanoutActor::on_exit() {

@@ -16,7 +16,6 @@ FanoutActor::FanoutActor(caf::actor_config& config)
 FanoutActor::~FanoutActor() = default;
 
 caf::behavior FanoutActor::make_behavior() {
-  survive_peer_errors(this);
   return subscribers_->handlers().or_else(
       [this](publish_atom, const EventBatch& batch) { return publish(batch); },
       [this](publish_atom, const SubscriptionStart& start) { return publish(start); },
@@ -28,7 +27,7 @@ caf::behavior FanoutActor::make_behavior() {
         ledger.fanout = fanout_->ledger();
         return ledger;
       },
-      [this](settle_atom) { return subscribers_->settle(); });
+      [this](settle_atom) { return subscribers_->settle(); }, peer_errors(this));
 }
 
 void FanoutActor::on_exit() {

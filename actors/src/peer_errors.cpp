@@ -1,19 +1,18 @@
 #include "peer_errors.hpp"
 
-#include <datastream/caf/error_enum.hpp>
+#include <datastream/caf/render.hpp>
 #include <datastream/log_sink.hpp>
 
 #include <caf/actor_system.hpp>
-#include <caf/scheduled_actor.hpp>
+
+#include <string>
 
 namespace datastream {
 
-void survive_peer_errors(caf::scheduled_actor* self) {
-  self->set_error_handler([self](const caf::error& error) {
-    log_message(LogSeverity::warning, std::string(self->name()) +
-                                          ": an error message of a peer was ignored: " +
-                                          compat::error_text(self->system(), error));
-  });
+void log_peer_error(const caf::event_based_actor& self, const caf::error& error) {
+  log_message(LogSeverity::warning,
+              std::string(self.name()) +
+                  " ignored an error that a peer sent: " + compat::render(self.system(), error));
 }
 
 } // namespace datastream

@@ -17,7 +17,6 @@ namespace datastream {
 PublisherActor::PublisherActor(caf::actor_config& config) : caf::event_based_actor(config) {}
 
 caf::behavior PublisherActor::make_behavior() {
-  survive_peer_errors(this);
   return {
       [this](offer_atom, const std::string& name, const caf::actor& actor) {
         return offer(name, actor);
@@ -35,6 +34,7 @@ caf::behavior PublisherActor::make_behavior() {
         if (it != offers_.end() && it->second.actor.address() == gone)
           offers_.erase(it);
       },
+      peer_errors(this),
   };
 }
 

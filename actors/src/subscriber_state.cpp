@@ -2,6 +2,7 @@
 
 #include "connecting.hpp"
 
+#include <datastream/caf/render.hpp>
 #include <datastream/log_sink.hpp>
 
 #include <caf/abstract_actor.hpp>
@@ -191,7 +192,7 @@ void Subscriber::State::not_found(Subscription& subscription, const caf::error& 
         std::visit([](auto* owner) -> const caf::actor_system& { return owner->system(); }, self);
     log_message(LogSeverity::warning,
                 to_string(*subscription.remote) +
-                    " is looked for until it is found: " + compat::error_text(system, reason));
+                    " is looked for until it is found: " + compat::render(system, reason));
   }
   retry_later(subscription);
 }

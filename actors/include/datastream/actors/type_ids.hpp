@@ -1,6 +1,6 @@
 #pragma once
 /// The numbers and names under which CAF knows our messages. Pass `caf::id_block::datastream` to
-/// `CAF_MAIN`, or to `add_message_types` of a configuration.
+/// `CAF_MAIN`, or to `datastream::compat::load` with a configuration.
 
 #include <datastream/actors/inspect.hpp>
 
@@ -56,6 +56,8 @@ CAF_ADD_ATOM(datastream, datastream, wake_atom, "ds_wake")
 
 CAF_ADD_TYPE_ID(datastream, (datastream::PublicationLedger))
 CAF_ADD_TYPE_ID(datastream, (datastream::OfferedNames))
+
+CAF_ADD_TYPE_ID(datastream, (datastream::ActorError))
 
 CAF_END_TYPE_ID_BLOCK(datastream)
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Which CAF this is. The only headers that ask are those of this folder.
+/// Which CAF this is. Only headers of this folder ask, and files named `*_caf017` and `*_caf1x`.
 
 #include <caf/config.hpp>
 #if __has_include(<caf/detail/build_config.hpp>)
@@ -11,6 +11,6 @@
   (CAF_MAJOR_VERSION * 10000 + CAF_MINOR_VERSION * 100 + CAF_PATCH_VERSION)
 #define DATASTREAM_CAF_1X (DATASTREAM_CAF_VERSION >= 10000)
 
-#if !DATASTREAM_CAF_1X && DATASTREAM_CAF_VERSION != 1706
+#if DATASTREAM_CAF_VERSION >= 20000 || (!DATASTREAM_CAF_1X && DATASTREAM_CAF_VERSION != 1706)
 #error "datastream needs CAF 0.17.6 or CAF 1.x"
 #endif

@@ -1,0 +1,49 @@
+#pragma once
+/// Handlers for what an actor's own handlers do not take.
+
+#include <datastream/caf/version.hpp>
+
+#include <caf/behavior.hpp>
+#include <caf/error.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/message.hpp>
+#include <caf/message_handler.hpp>
+#include <caf/result.hpp>
+#include <caf/sec.hpp>
+#if !DATASTREAM_CAF_1X
+#include <caf/message_view.hpp>
+#endif
+
+namespace datastream::compat {
+
+/// For the list of an actor's handlers: `handle(const caf::error&)` is called for an error that
+/// somebody sends it, which then does not end it.
+template <class Handle>
+Handle handle_errors([[maybe_unused]] caf::event_based_actor* self, Handle handle) {
+#if !DATASTREAM_CAF_1X
+  self->set_error_handler(handle); // prevails over the other handlers
+#endif
+  return handle;
+}
+
+/// The behavior of an actor that calls `tell()` for whatever its own handlers do not take, and then
+/// answers `unexpected_message`.
+template <class Tell>
+caf::behavior telling_unexpected([[maybe_unused]] caf::event_based_actor* self,
+                                 const caf::behavior& own, Tell tell) {
+#if DATASTREAM_CAF_1X
+  const auto answer = [tell](const caf::message&) -> caf::result<caf::message> {
+    tell();
+    return caf::sec::unexpected_message;
+  };
+  return caf::message_handler(own.as_behavior_impl()).or_else(answer);
+#else
+  self->set_default_handler([tell](caf::scheduled_actor*, caf::message_view&) {
+    tell();
+    return caf::result<caf::message>(caf::sec::unexpected_message);
+  });
+  return own;
+#endif
+}
+
+} // namespace datastream::compat

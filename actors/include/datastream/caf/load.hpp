@@ -1,0 +1,51 @@
+#pragma once
+/// Telling an actor system what it consists of, for programs that do without `CAF_MAIN`.
+
+#include <datastream/caf/version.hpp>
+
+#include <caf/actor_system_config.hpp>
+#if DATASTREAM_CAF_1X
+#include <caf/actor_system_module.hpp>
+#include <caf/init_global_meta_objects.hpp>
+#endif
+
+#include <type_traits>
+
+namespace datastream::compat {
+
+/// Makes the message types of modules and of blocks of type ids known to CAF 1.x. Call it before
+/// `caf::exec_main`, with the same parts. Calling it again is harmless.
+///
+///     compat::init_types<caf::io::middleman, caf::id_block::datastream>();
+template <class... Parts>
+void init_types() {
+#if DATASTREAM_CAF_1X
+  caf::core::init_global_meta_objects();
+  const auto init = []<class Part>(std::type_identity<Part>) {
+    if constexpr (std::is_base_of_v<caf::actor_system_module, Part>)
+      Part::init_global_meta_objects();
+    else
+      caf::init_global_meta_objects<Part>();
+  };
+  (init(std::type_identity<Parts>{}), ...);
+#endif
+}
+
+/// Loads modules into a configuration, and makes message types known, as `caf::exec_main` does.
+///
+///     compat::load<caf::io::middleman, caf::id_block::datastream>(config);
+template <class... Parts>
+void load(caf::actor_system_config& config) {
+  init_types<Parts...>();
+#if DATASTREAM_CAF_1X
+  const auto load = [&]<class Part>(std::type_identity<Part>) {
+    if constexpr (std::is_base_of_v<caf::actor_system_module, Part>)
+      config.load<Part>();
+  };
+  (load(std::type_identity<Parts>{}), ...);
+#else
+  (config.load<Parts>(), ...);
+#endif
+}
+
+} // namespace datastream::compat
