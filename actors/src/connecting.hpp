@@ -25,11 +25,12 @@ caf::actor connector_of(caf::actor_system& system, const RemoteEndpoint& endpoin
 template <class Self, class Timeout, class OnAnswer, class OnError, class... Ts>
 void ask(Self* self, const caf::actor& to, Timeout timeout, OnAnswer on_answer, OnError on_error,
          Ts&&... parts) {
-  auto handle = compat::request(self, to, timeout, std::forward<Ts>(parts)...);
   if constexpr (std::is_base_of_v<caf::scheduled_actor, Self>)
-    handle.then(std::move(on_answer), std::move(on_error));
+    compat::request(self, to, timeout, std::forward<Ts>(parts)...)
+        .then(std::move(on_answer), std::move(on_error));
   else
-    handle.receive(std::move(on_answer), std::move(on_error));
+    compat::request(self, to, timeout, std::forward<Ts>(parts)...)
+        .receive(std::move(on_answer), std::move(on_error));
 }
 
 /// Connects and finds. Calls one of the two functions, as `ask` does.

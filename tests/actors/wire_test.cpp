@@ -113,6 +113,8 @@ public:
       else
         result.declarations.emplace_back(std::make_shared<const ChannelDescriptor>(channel()));
     }
+    for (auto n = below(3); n > 0; --n)
+      result.starts.push_back({stream(), Position{number()}});
     result.frames = batch();
     result.dropped = number();
     if (flip())
@@ -124,13 +126,26 @@ public:
     PipeLedger result{stream(), {number(), number(), number(), number(), number()},
                       number(), number(),
                       number(), number(),
-                      number(), flip(),
-                      {}};
+                      number(), number(),
+                      flip(),   fanout()};
+    return result;
+  }
+  FanoutLedger fanout() {
+    FanoutLedger result;
     for (auto n = below(4); n > 0; --n)
-      result.fanout.subscribers.push_back({SubscriptionId{number()}, text(), counts()});
-    result.fanout.departed = counts();
-    result.fanout.stray_acknowledgements = number();
-    result.fanout.frames_after_end = number();
+      result.subscribers.push_back({SubscriptionId{number()}, text(), counts()});
+    result.departed = counts();
+    result.stray_acknowledgements = number();
+    result.frames_after_end = number();
+    return result;
+  }
+  PublicationLedger publication() {
+    return {number(), number(), number(), number(), number(), fanout()};
+  }
+  OfferedNames names() {
+    OfferedNames result;
+    for (auto n = below(4); n > 0; --n)
+      result.names.push_back(text());
     return result;
   }
   IngestLedger ingest() {
@@ -202,6 +217,8 @@ TEST_CASE("every_value_arrives_as_it_was_sent") {
     same(make.snapshot());
     same(make.pipe());
     same(make.ingest());
+    same(make.publication());
+    same(make.names());
     same(std::vector<StreamId>{make.stream(), make.stream()});
     same(EndpointTick{make.below(99), make.below(99), make.below(99), make.below(99)});
 
@@ -228,6 +245,7 @@ TEST_CASE("every_value_arrives_as_it_was_sent") {
     REQUIRE(came.declarations.size() == event.declarations.size());
     for (std::size_t i = 0; i < event.declarations.size(); ++i)
       check_equal(came.declarations[i], event.declarations[i]);
+    CHECK(came.starts == event.starts);
     check_equal(came.frames, event.frames);
     CHECK(came.dropped == event.dropped);
     CHECK(came.ended == event.ended);
@@ -327,6 +345,10 @@ TEST_CASE("arbitrary_bytes_never_crash_the_deserialiser") {
     load(bytes, snapshot);
     std::vector<StreamId> streams;
     load(bytes, streams);
+    PublicationLedger publication;
+    load(bytes, publication);
+    OfferedNames names;
+    load(bytes, names);
   };
   for (int i = 0; i < 3000; ++i) {
     Buffer bytes(make.below(200));

@@ -5,6 +5,7 @@
 #include "child_process.hpp"
 
 #include <datastream/actors/remote.hpp>
+#include <datastream/actors/settings.hpp>
 
 #include <caf/io/middleman.hpp>
 

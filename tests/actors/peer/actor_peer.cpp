@@ -8,6 +8,7 @@
 //     actor_peer forge                says: port N; acknowledged SEQUENCE
 #include <datastream/actors/endpoint.hpp>
 #include <datastream/actors/remote.hpp>
+#include <datastream/actors/settings.hpp>
 #include <datastream/actors/subscriber.hpp>
 #include <datastream/actors/type_ids.hpp>
 
