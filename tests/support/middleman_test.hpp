@@ -13,7 +13,7 @@ namespace datastream::test {
 struct RemoteConfig : Config {
   RemoteConfig() {
     recommended_settings(*this);
-    load<caf::io::middleman>();
+    compat::load<caf::io::middleman>(*this);
   }
 };
 

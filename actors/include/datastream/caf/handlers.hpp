@@ -10,6 +10,7 @@
 #include <caf/message_handler.hpp>
 #include <caf/result.hpp>
 #include <caf/sec.hpp>
+#include <caf/system_messages.hpp>
 #if !DATASTREAM_CAF_1X
 #include <caf/message_view.hpp>
 #endif
@@ -31,11 +32,13 @@ template <class Tell>
 caf::behavior telling_unexpected([[maybe_unused]] caf::event_based_actor* self,
                                  const caf::behavior& own, Tell tell) {
 #if DATASTREAM_CAF_1X
+  // A handler for any message takes also those that would end the actor.
+  const auto end = [self](const caf::exit_msg& request) { self->quit(request.reason); };
   const auto answer = [tell](const caf::message&) -> caf::result<caf::message> {
     tell();
     return caf::sec::unexpected_message;
   };
-  return caf::message_handler(own.as_behavior_impl()).or_else(answer);
+  return caf::message_handler(own.as_behavior_impl()).or_else(end, answer);
 #else
   self->set_default_handler([tell](caf::scheduled_actor*, caf::message_view&) {
     tell();
