@@ -31,7 +31,7 @@ namespace datastream::test {
 struct Config : caf::actor_system_config {
   explicit Config(std::size_t workers = 2) {
     compat::load<caf::id_block::datastream>(*this);
-    set(compat::setting("scheduler.max-threads"), workers);
+    compat::set(*this, "scheduler.max-threads", workers);
   }
 };
 

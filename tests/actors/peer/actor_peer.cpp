@@ -30,9 +30,10 @@ using namespace datastream;
 namespace {
 
 struct Config : caf::actor_system_config {
-  Config() {
+  explicit Config(bool forges) {
     recommended_settings(*this);
-    announce_forged_events(*this);
+    if (forges)
+      announce_forged_events(*this);
     compat::load<caf::io::middleman, caf::id_block::datastream>(*this);
   }
 };
@@ -127,7 +128,7 @@ caf::behavior impostor(caf::event_based_actor* self) {
         good.subscription = SubscriptionId{1};
         good.sequence = 2;
         good.frames = FrameBatch::copy_of(stream, std::span(&frame, 1));
-        compat::send(self, reader, event_atom_v, request.token, good);
+        compat::send(self, reader, forged_delivery(request.token, wire::pack_event(good)));
         return promise;
       },
       [](acknowledge_atom, SubscriptionId, std::uint64_t sequence) {
@@ -153,7 +154,7 @@ int main(int argc, char** argv) {
   const auto number = [&](int index) {
     return argc > index ? std::stoul(argv[index]) : std::size_t{0};
   };
-  Config config;
+  Config config{role == "forge"};
   caf::actor_system system{config};
   if (role == "publish")
     run_publisher(system, static_cast<std::uint16_t>(number(2)));

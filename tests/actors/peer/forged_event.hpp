@@ -9,7 +9,8 @@
 
 #include <cstdint>
 
-/// For before our message types are made known.
+/// For before our message types are made known. From then on this process sends no `EventBatch`: on
+/// CAF 1.x it has given up that type's number to events of others.
 void announce_forged_events(caf::actor_system_config& config);
 
 /// A delivery whose event travels as an `EventBatch` does.

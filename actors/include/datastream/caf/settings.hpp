@@ -1,9 +1,13 @@
 #pragma once
-/// Names of CAF's settings, which moved in 1.x.
+/// CAF's settings, whose names moved in 1.x.
 
 #include <datastream/caf/version.hpp>
 
+#include <caf/actor_system_config.hpp>
+#include <caf/settings.hpp>
+
 #include <string>
+#include <utility>
 
 namespace datastream::compat {
 
@@ -13,6 +17,17 @@ inline std::string setting(const char* name) {
   return std::string("caf.") + name;
 #else
   return name;
+#endif
+}
+
+/// Changes a CAF setting, by the name that 0.17.6 gives it. Also one of a module that is not loaded
+/// yet: of those, `actor_system_config::set` of 1.x knows nothing.
+template <class T>
+void set(caf::actor_system_config& config, const char* name, T value) {
+#if DATASTREAM_CAF_1X
+  caf::put(config.content, setting(name), std::move(value));
+#else
+  config.set(setting(name), std::move(value));
 #endif
 }
 
