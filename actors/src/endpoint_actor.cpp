@@ -113,6 +113,7 @@ caf::behavior EndpointActor::make_behavior() {
       // An error that a peer sends back, for example for a reply that it did not expect, is its own
       // affair; CAF's default would end this actor.
       compat::ignore_errors(this),
+      compat::exit_before_watchers(this), // whose subscriptions end with what is still to come
   };
 }
 

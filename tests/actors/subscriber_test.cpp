@@ -361,6 +361,19 @@ TEST_CASE("acknowledgements_from_strangers_backwards_and_beyond_are_counted_and_
   CHECK(ledger.balanced());
 }
 
+TEST_CASE("readers_of_an_endpoint_that_is_killed_receive_the_rest_before_they_are_told") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n", .tick_interval = manual}};
+  auto seen = std::make_shared<Seen>(true);
+  const auto reader = spawn_recorder(test.system, node.ref(), seen);
+  REQUIRE(eventually([&] { return seen->has_started(); }));
+  node.producer().submit_text(ChannelId{1}, "the rest");
+  caf::anon_send_exit(node.ref().actor(), caf::exit_reason::kill);
+  REQUIRE(eventually([&] { return seen->now().downs == 1; }));
+  CHECK(seen->now().log == std::vector<std::string>{"start", "frame  the rest", "ended", "down"});
+  stop(reader);
+}
+
 TEST_CASE("a_reader_that_ends_is_removed_and_what_it_held_is_abandoned") {
   TestSystem test;
   Endpoint node{test.system, {.node = "n", .tick_interval = manual}};

@@ -12,8 +12,8 @@ namespace datastream::test {
 
 struct RemoteConfig : Config {
   RemoteConfig() {
-    recommended_settings(*this);
     compat::load<caf::io::middleman>(*this);
+    recommended_settings(*this);
   }
 };
 

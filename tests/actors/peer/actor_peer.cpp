@@ -31,10 +31,10 @@ namespace {
 
 struct Config : caf::actor_system_config {
   explicit Config(bool forges) {
-    recommended_settings(*this);
     if (forges)
       announce_forged_events(*this);
     compat::load<caf::io::middleman, caf::id_block::datastream>(*this);
+    recommended_settings(*this);
   }
 };
 

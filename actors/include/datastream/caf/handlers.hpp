@@ -11,11 +11,27 @@
 #include <caf/result.hpp>
 #include <caf/sec.hpp>
 #include <caf/system_messages.hpp>
-#if !DATASTREAM_CAF_1X
+#if DATASTREAM_CAF_1X
+#include <memory>
+#else
 #include <caf/message_view.hpp>
 #endif
 
 namespace datastream::compat {
+
+/// For the list of an actor's handlers: its `on_exit` runs before those who watch the actor learn
+/// of its end, as CAF 0.17.6 has it anyway. CAF 1.x calls it once more afterwards.
+inline auto exit_before_watchers([[maybe_unused]] caf::event_based_actor* self) {
+#if DATASTREAM_CAF_1X
+  // An actor that ends lets go of its handlers first. When it is destroyed without having ended,
+  // `on_exit` was called, and this one is the empty one of its base.
+  const std::shared_ptr<caf::scheduled_actor> last(
+      self, [](caf::scheduled_actor* ending) { ending->on_exit(); });
+  return [last](const caf::timeout_msg&) {}; // which CAF keeps to itself
+#else
+  return [](const caf::timeout_msg&) {};
+#endif
+}
 
 /// For the list of an actor's handlers: an error that somebody sends it does not end it.
 inline auto ignore_errors([[maybe_unused]] caf::event_based_actor* self) {

@@ -20,8 +20,8 @@ inline std::string setting(const char* name) {
 #endif
 }
 
-/// Changes a CAF setting, by the name that 0.17.6 gives it. Also one of a module that is not loaded
-/// yet: of those, `actor_system_config::set` of 1.x knows nothing.
+/// Changes a CAF setting, by the name that 0.17.6 gives it. CAF 1.x forgets what was set for a
+/// module before it was loaded.
 template <class T>
 void set(caf::actor_system_config& config, const char* name, T value) {
 #if DATASTREAM_CAF_1X
