@@ -54,7 +54,7 @@ struct Config : caf::actor_system_config {
     add_message_types<caf::id_block::datastream>();
     if (where == Where::other_node)
       load<caf::io::middleman>();
-    set(datastream::compat::setting("scheduler.max-threads"), workers(placement));
+    datastream::compat::set(*this, "scheduler.max-threads", workers(placement));
   }
 };
 

@@ -154,3 +154,18 @@ TEST_CASE("an_endpoint_that_is_killed_ends_its_stream_and_its_own_fanout") {
     CHECK(node.ledger().balanced());
   }
 }
+
+TEST_CASE("readers_of_an_endpoint_that_is_killed_get_the_rest_and_the_end_before_they_are_told") {
+  TestSystem test;
+  for (const auto fanout : {FanoutPlacement::in_endpoint, FanoutPlacement::own_actor}) {
+    Endpoint node{test.system, {.node = "n", .fanout = fanout}};
+    const auto seen = std::make_shared<Seen>(true);
+    const auto reader = spawn_recorder(test.system, node.ref(), seen);
+    REQUIRE(eventually([&] { return seen->has_started(); }));
+    node.producer().submit_text(ChannelId{1}, "x");
+    caf::anon_send_exit(node.ref().actor(), caf::exit_reason::kill);
+    CHECK(eventually([&] { return seen->now().downs == 1; }));
+    CHECK(seen->now().log == std::vector<std::string>{"start", "frame  x", "ended", "down"});
+    stop(reader);
+  }
+}
