@@ -4,6 +4,7 @@
 #include <datastream/caf/version.hpp>
 
 #include <caf/actor_system_config.hpp>
+#include <caf/exec_main.hpp>
 #if DATASTREAM_CAF_1X
 #include <caf/actor_system_module.hpp>
 #include <caf/init_global_meta_objects.hpp>
@@ -13,10 +14,8 @@
 
 namespace datastream::compat {
 
-/// Makes the message types of modules and of blocks of type ids known to CAF 1.x. Call it before
-/// `caf::exec_main`, with the same parts. Calling it again is harmless.
-///
-///     compat::init_types<caf::io::middleman, caf::id_block::datastream>();
+/// Makes the message types of modules and of blocks of type ids known to CAF 1.x; `load` and
+/// `exec_main` do. Before the first actor system; calling it again is harmless.
 template <class... Parts>
 void init_types() {
 #if DATASTREAM_CAF_1X
@@ -46,6 +45,13 @@ void load(caf::actor_system_config& config) {
 #else
   (config.load<Parts>(), ...);
 #endif
+}
+
+/// `caf::exec_main`, which on CAF 1.x leaves it to `CAF_MAIN` to make message types known.
+template <class... Parts, class Main>
+int exec_main(Main main, int argc, char** argv) {
+  init_types<Parts...>();
+  return caf::exec_main<Parts...>(main, argc, argv);
 }
 
 } // namespace datastream::compat
