@@ -20,6 +20,7 @@
 #include <string>
 
 namespace ds = datastream;
+namespace compat = datastream::compat; // what differs between versions of CAF
 
 namespace {
 
@@ -41,14 +42,14 @@ void caf_main(caf::actor_system& system, const Config& config) {
   using namespace std::chrono_literals;
   caf::scoped_actor self{system};
   const auto fail = [&](const std::string& what, const caf::error& error) {
-    std::cerr << what << ": " << ds::compat::render(system, error) << '\n';
+    std::cerr << what << ": " << compat::render(system, error) << '\n';
   };
 
   const auto node = system.middleman().remote_actor(config.host, config.port);
   if (!node)
     return fail("cannot reach the node", node.error());
   caf::actor endpoint;
-  ds::compat::request(self.ptr(), *node, 10s, word_index::endpoint_atom_v)
+  compat::request(self.ptr(), *node, 10s, word_index::endpoint_atom_v)
       .receive([&](const caf::actor& actor) { endpoint = actor; },
                [&](const caf::error& error) { fail("no endpoint", error); });
   if (!endpoint)
@@ -68,7 +69,7 @@ void caf_main(caf::actor_system& system, const Config& config) {
   self->receive_while([&] { return reports.size() < 2 && !lost; })(
       [&](word_index::subscribed_atom) {
         if (++subscribed == 2)
-          ds::compat::send(self.ptr(), *node, word_index::start_atom_v);
+          compat::send(self.ptr(), *node, word_index::start_atom_v);
       },
       [&](const ReaderReport& report) { reports[report.title] = report; },
       [&](word_index::lost_atom, const caf::error& reason) {
@@ -78,19 +79,19 @@ void caf_main(caf::actor_system& system, const Config& config) {
 
   if (!lost) {
     Accounts accounts;
-    ds::compat::request(self.ptr(), *node, 10s, word_index::tally_atom_v)
+    compat::request(self.ptr(), *node, 10s, word_index::tally_atom_v)
         .receive(
             [&](std::uint64_t accepted, std::uint64_t refused) {
               accounts.callers_accepted = accepted;
               accounts.callers_refused = refused;
             },
             [&](const caf::error& error) { fail("no tally", error); });
-    ds::compat::request(self.ptr(), endpoint, 10s, ds::ledger_atom_v)
+    compat::request(self.ptr(), endpoint, 10s, ds::ledger_atom_v)
         .receive([&](const ds::PipeLedger& ledger) { accounts.pipe = ledger; },
                  [&](const caf::error& error) { fail("no ledger", error); });
     accounts.readers = {reports["log "], reports["slow"]};
     exit_status = print_report(std::cout, accounts) ? EXIT_SUCCESS : EXIT_FAILURE;
-    ds::compat::send(self.ptr(), *node, word_index::done_atom_v);
+    compat::send(self.ptr(), *node, word_index::done_atom_v);
   }
   self->send_exit(keeping_up, caf::exit_reason::user_shutdown);
   self->send_exit(slow, caf::exit_reason::user_shutdown);
@@ -101,8 +102,7 @@ void caf_main(caf::actor_system& system, const Config& config) {
 int main(int argc, char** argv) {
   std::signal(SIGINT, SIG_IGN); // the node ends its stream, and that ends this program
   const int status =
-      ds::compat::exec_main<caf::io::middleman, caf::id_block::datastream,
-                            caf::id_block::word_index, caf::id_block::word_index_collector>(
-          caf_main, argc, argv);
+      compat::exec_main<caf::io::middleman, caf::id_block::datastream, caf::id_block::word_index,
+                        caf::id_block::word_index_collector>(caf_main, argc, argv);
   return status != EXIT_SUCCESS ? status : exit_status;
 }

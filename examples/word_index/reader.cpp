@@ -12,6 +12,7 @@
 #include <thread>
 
 namespace ds = datastream;
+namespace compat = datastream::compat; // what differs between versions of CAF
 using namespace std::chrono_literals;
 
 namespace {
@@ -39,8 +40,7 @@ caf::behavior Reader::make_behavior() {
                                // After this delivery is acknowledged, so that the node's ledger
                                // knows of it.
                                if (batch.ended)
-                                 ds::compat::send(this, caf::actor(this),
-                                                  word_index::finish_atom_v);
+                                 compat::send(this, caf::actor(this), word_index::finish_atom_v);
                              },
                          .on_start =
                              [this](const ds::SubscriptionStart& start) {
@@ -48,24 +48,24 @@ caf::behavior Reader::make_behavior() {
                                subscription_ = start.id;
                                stream_ = start.starts.front().stream;
                                shown_until_ = start.starts.front().from;
-                               ds::compat::send(this, owner_, word_index::subscribed_atom_v);
-                               ds::compat::send(this, caf::actor(this), word_index::show_atom_v);
+                               compat::send(this, owner_, word_index::subscribed_atom_v);
+                               compat::send(this, caf::actor(this), word_index::show_atom_v);
                              },
                          .on_down =
                              [this](const caf::error& reason) {
-                               ds::compat::send(this, owner_, word_index::lost_atom_v, reason);
+                               compat::send(this, owner_, word_index::lost_atom_v, reason);
                              }},
                         {.name = options_.title, .capacity = options_.capacity});
   return subscriber_.handlers(
       [this](word_index::show_atom) {
         show();
         if (!ended_)
-          ds::compat::delayed_send(this, caf::actor(this), show_interval, word_index::show_atom_v);
+          compat::delayed_send(this, caf::actor(this), show_interval, word_index::show_atom_v);
       },
       [this](word_index::finish_atom) {
         ended_ = true;
         show();
-        ds::compat::send(this, owner_, report());
+        compat::send(this, owner_, report());
       });
 }
 
