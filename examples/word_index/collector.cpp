@@ -6,6 +6,9 @@
 #include "report.hpp"
 
 #include <datastream/actors.hpp>
+#include <datastream/caf/load.hpp>
+#include <datastream/caf/render.hpp>
+#include <datastream/caf/send.hpp>
 
 #include <caf/io/middleman.hpp>
 
@@ -17,6 +20,7 @@
 #include <string>
 
 namespace ds = datastream;
+namespace compat = datastream::compat; // what differs between versions of CAF
 
 namespace {
 
@@ -38,14 +42,14 @@ void caf_main(caf::actor_system& system, const Config& config) {
   using namespace std::chrono_literals;
   caf::scoped_actor self{system};
   const auto fail = [&](const std::string& what, const caf::error& error) {
-    std::cerr << what << ": " << system.render(error) << '\n';
+    std::cerr << what << ": " << compat::render(system, error) << '\n';
   };
 
   const auto node = system.middleman().remote_actor(config.host, config.port);
   if (!node)
     return fail("cannot reach the node", node.error());
   caf::actor endpoint;
-  self->request(*node, 10s, word_index::endpoint_atom_v)
+  compat::request(self.ptr(), *node, 10s, word_index::endpoint_atom_v)
       .receive([&](const caf::actor& actor) { endpoint = actor; },
                [&](const caf::error& error) { fail("no endpoint", error); });
   if (!endpoint)
@@ -63,31 +67,31 @@ void caf_main(caf::actor_system& system, const Config& config) {
   std::size_t subscribed = 0;
   bool lost = false;
   self->receive_while([&] { return reports.size() < 2 && !lost; })(
-      [&](subscribed_atom) {
+      [&](word_index::subscribed_atom) {
         if (++subscribed == 2)
-          self->send(*node, word_index::start_atom_v);
+          compat::send(self.ptr(), *node, word_index::start_atom_v);
       },
       [&](const ReaderReport& report) { reports[report.title] = report; },
-      [&](lost_atom, const caf::error& reason) {
+      [&](word_index::lost_atom, const caf::error& reason) {
         fail("the node is gone", reason);
         lost = true;
       });
 
   if (!lost) {
     Accounts accounts;
-    self->request(*node, 10s, word_index::tally_atom_v)
+    compat::request(self.ptr(), *node, 10s, word_index::tally_atom_v)
         .receive(
             [&](std::uint64_t accepted, std::uint64_t refused) {
               accounts.callers_accepted = accepted;
               accounts.callers_refused = refused;
             },
             [&](const caf::error& error) { fail("no tally", error); });
-    self->request(endpoint, 10s, ds::ledger_atom_v)
+    compat::request(self.ptr(), endpoint, 10s, ds::ledger_atom_v)
         .receive([&](const ds::PipeLedger& ledger) { accounts.pipe = ledger; },
                  [&](const caf::error& error) { fail("no ledger", error); });
     accounts.readers = {reports["log "], reports["slow"]};
     exit_status = print_report(std::cout, accounts) ? EXIT_SUCCESS : EXIT_FAILURE;
-    self->send(*node, word_index::done_atom_v);
+    compat::send(self.ptr(), *node, word_index::done_atom_v);
   }
   self->send_exit(keeping_up, caf::exit_reason::user_shutdown);
   self->send_exit(slow, caf::exit_reason::user_shutdown);
@@ -98,7 +102,7 @@ void caf_main(caf::actor_system& system, const Config& config) {
 int main(int argc, char** argv) {
   std::signal(SIGINT, SIG_IGN); // the node ends its stream, and that ends this program
   const int status =
-      caf::exec_main<caf::io::middleman, caf::id_block::datastream, caf::id_block::word_index,
-                     caf::id_block::word_index_collector>(caf_main, argc, argv);
+      compat::exec_main<caf::io::middleman, caf::id_block::datastream, caf::id_block::word_index,
+                        caf::id_block::word_index_collector>(caf_main, argc, argv);
   return status != EXIT_SUCCESS ? status : exit_status;
 }

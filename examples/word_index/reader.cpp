@@ -2,6 +2,7 @@
 
 #include "messages.hpp"
 
+#include <datastream/caf/send.hpp>
 #include <datastream/views/channel_names.hpp>
 #include <datastream/views/merged_log.hpp>
 #include <datastream/views/metric_series.hpp>
@@ -11,6 +12,7 @@
 #include <thread>
 
 namespace ds = datastream;
+namespace compat = datastream::compat; // what differs between versions of CAF
 using namespace std::chrono_literals;
 
 namespace {
@@ -29,38 +31,41 @@ Reader::Reader(caf::actor_config& config, ds::EndpointRef endpoint, caf::actor o
       options_(std::move(options)), subscriber_(this), consumer_(retention) {}
 
 caf::behavior Reader::make_behavior() {
-  subscriber_.subscribe(
-      endpoint_,
-      {.on_batch =
-           [this](const ds::EventBatch& batch) {
-             consumer_.accept(batch);
-             if (options_.pause.count() > 0)
-               std::this_thread::sleep_for(options_.pause);
-             // After this delivery is acknowledged, so that the node's ledger knows of it.
-             if (batch.ended)
-               send(this, finish_atom_v);
-           },
-       .on_start =
-           [this](const ds::SubscriptionStart& start) {
-             consumer_.begin(start);
-             subscription_ = start.id;
-             stream_ = start.starts.front().stream;
-             shown_until_ = start.starts.front().from;
-             send(owner_, subscribed_atom_v);
-             send(this, show_atom_v);
-           },
-       .on_down = [this](const caf::error& reason) { send(owner_, lost_atom_v, reason); }},
-      {.name = options_.title, .capacity = options_.capacity});
+  subscriber_.subscribe(endpoint_,
+                        {.on_batch =
+                             [this](const ds::EventBatch& batch) {
+                               consumer_.accept(batch);
+                               if (options_.pause.count() > 0)
+                                 std::this_thread::sleep_for(options_.pause);
+                               // After this delivery is acknowledged, so that the node's ledger
+                               // knows of it.
+                               if (batch.ended)
+                                 compat::send(this, caf::actor(this), word_index::finish_atom_v);
+                             },
+                         .on_start =
+                             [this](const ds::SubscriptionStart& start) {
+                               consumer_.begin(start);
+                               subscription_ = start.id;
+                               stream_ = start.starts.front().stream;
+                               shown_until_ = start.starts.front().from;
+                               compat::send(this, owner_, word_index::subscribed_atom_v);
+                               compat::send(this, caf::actor(this), word_index::show_atom_v);
+                             },
+                         .on_down =
+                             [this](const caf::error& reason) {
+                               compat::send(this, owner_, word_index::lost_atom_v, reason);
+                             }},
+                        {.name = options_.title, .capacity = options_.capacity});
   return subscriber_.handlers(
-      [this](show_atom) {
+      [this](word_index::show_atom) {
         show();
         if (!ended_)
-          delayed_send(this, show_interval, show_atom_v);
+          compat::delayed_send(this, caf::actor(this), show_interval, word_index::show_atom_v);
       },
-      [this](finish_atom) {
+      [this](word_index::finish_atom) {
         ended_ = true;
         show();
-        send(owner_, report());
+        compat::send(this, owner_, report());
       });
 }
 

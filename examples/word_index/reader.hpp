@@ -40,10 +40,11 @@ struct ReaderReport {
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(ReaderReport) // stays in this process
 
 CAF_BEGIN_TYPE_ID_BLOCK(word_index_collector, caf::first_custom_type_id + 100)
-CAF_ADD_ATOM(word_index_collector, , subscribed_atom, "subscribed")
-CAF_ADD_ATOM(word_index_collector, , lost_atom, "lost")
-CAF_ADD_ATOM(word_index_collector, , show_atom, "show")
-CAF_ADD_ATOM(word_index_collector, , finish_atom, "finish")
+CAF_ADD_TYPE_ID(word_index_collector, (ReaderReport))
+CAF_ADD_ATOM(word_index_collector, word_index, subscribed_atom, "subscribed")
+CAF_ADD_ATOM(word_index_collector, word_index, lost_atom, "lost")
+CAF_ADD_ATOM(word_index_collector, word_index, show_atom, "show")
+CAF_ADD_ATOM(word_index_collector, word_index, finish_atom, "finish")
 CAF_END_TYPE_ID_BLOCK(word_index_collector)
 
 /// Tells its owner `subscribed_atom`, then a `ReaderReport` when the stream has ended, or
