@@ -14,3 +14,11 @@
 #if DATASTREAM_CAF_VERSION >= 20000 || (!DATASTREAM_CAF_1X && DATASTREAM_CAF_VERSION != 1706)
 #error "datastream needs CAF 0.17.6 or CAF 1.x"
 #endif
+
+/// `#include DATASTREAM_CAF_HEADER(datastream/folder/name)`: of the pair `name_caf017.hpp` and
+/// `name_caf1x.hpp` the one for this CAF.
+#if DATASTREAM_CAF_1X
+#define DATASTREAM_CAF_HEADER(path) <path##_caf1x.hpp>
+#else
+#define DATASTREAM_CAF_HEADER(path) <path##_caf017.hpp>
+#endif

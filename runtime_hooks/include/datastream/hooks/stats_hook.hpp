@@ -23,9 +23,13 @@ struct ActorSnapshot {
   std::uint64_t mailbox_depth = 0;
   std::optional<std::string> last_msg_type{};
   std::uint64_t messages_processed = 0;
-  bool poisoned = false;                ///< ended by an exception or an error
-  std::optional<std::string> reason{}; ///< why it is poisoned
+  bool poisoned = false;                               ///< ended by an exception or an error
+  std::optional<std::string> reason{};                 ///< why it is poisoned
   std::vector<MessageTypeCount> message_type_counts{}; ///< most frequent first
+  /// False: seen from the scheduler only. Then messages are not counted, but the next two are.
+  bool exact = true;
+  std::optional<std::uint64_t> resumes{}; ///< how often it got to run
+  std::optional<std::uint64_t> busy_us{}; ///< for how long altogether
   friend bool operator==(const ActorSnapshot&, const ActorSnapshot&) = default;
 };
 

@@ -1,0 +1,16 @@
+#pragma once
+/// Spawning actors whose every message is counted, whichever CAF this is.
+///
+///     auto a = spawn_observed<MyActor>(system, arguments...);
+///     auto b = spawn_observed<MyActor, caf::detached>(system, arguments...);
+///     auto c = spawn_observed(system, function, arguments...);
+///     auto d = spawn_observed<caf::detached>(system, function, arguments...);
+///
+/// As `system.spawn`, for class-based, function-based, typed and stateful actors; blocking ones are
+/// observed on CAF 1.x only, where all actors are and this is `system.spawn`. An actor of a system
+/// that nobody observes is spawned as it is. A program names its function-based actors by making
+/// them stateful, with a `name` in their state.
+
+#include <datastream/caf/version.hpp>
+
+#include DATASTREAM_CAF_HEADER(datastream / hooks_caf / spawn_observed)
