@@ -15,6 +15,12 @@
 #error "datastream needs CAF 0.17.6 or CAF 1.x"
 #endif
 
+namespace datastream::compat {
+
+inline constexpr bool caf_is_1x = DATASTREAM_CAF_1X;
+
+} // namespace datastream::compat
+
 /// `#include DATASTREAM_CAF_HEADER(datastream/folder/name)`: of the pair `name_caf017.hpp` and
 /// `name_caf1x.hpp` the one for this CAF.
 #if DATASTREAM_CAF_1X
