@@ -30,6 +30,7 @@
 #include <latch>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -95,10 +96,12 @@ public:
   void on_tick(std::size_t worker, std::span<const datastream::ActorSnapshot> actors,
                std::size_t omitted) override {
     next_.on_tick(worker, actors, omitted);
+    const std::lock_guard lock(mutex_);
     for (const auto& actor : actors)
       handled_[actor.address] = actor.messages_processed;
   }
   std::uint64_t handled() const {
+    const std::lock_guard lock(mutex_);
     std::uint64_t sum = 0;
     for (const auto& [address, count] : handled_)
       sum += count;
@@ -107,6 +110,7 @@ public:
 
 private:
   datastream::ProducerStatsHook next_;
+  mutable std::mutex mutex_;
   std::map<std::string, std::uint64_t> handled_;
 };
 
@@ -128,7 +132,6 @@ double observed(Work work, std::uint64_t messages) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   for (bool all = false; !all && std::chrono::steady_clock::now() < deadline;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    observer.report_to(sum); // no report is under way when this returns
     all = sum->handled() >= messages + 1;
   }
   require(sum->handled() >= messages + 1, "every message is counted");

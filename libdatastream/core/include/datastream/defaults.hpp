@@ -58,6 +58,22 @@ inline constexpr std::chrono::milliseconds connect_timeout{10'000};
 inline constexpr std::chrono::milliseconds retry_first{100};
 inline constexpr std::chrono::milliseconds retry_most{5000};
 
+/// Longest line, in bytes, that a view puts together; longer ones are split. Longer than any line
+/// that is for people, short enough to keep one for every channel.
+inline constexpr std::size_t line_bytes = 64U << 10U;
+/// Actors in one table: more than a program runs at once, so what is forgotten is long gone.
+inline constexpr std::size_t actor_table = 100'000;
+/// Channels of one stream whose arrivals are noted. Ids are a peer's choice, so there is a bound.
+inline constexpr std::size_t tracked_channels = 131'072;
+
+/// Time between two samples of a host, as peers of this protocol have it.
+inline constexpr std::chrono::milliseconds host_interval{1000};
+/// How long the tool that asks the graphics processors may take. It takes seconds where their
+/// driver has to be woken up.
+inline constexpr std::chrono::milliseconds gpu_timeout{10'000};
+/// Processes in one sample, the busiest: a record of them stays below 300 KiB.
+inline constexpr std::size_t host_processes = 1024;
+
 /// Levels of nesting that a JSON document may have, as peers of this protocol have it.
 inline constexpr std::size_t json_depth = 127;
 

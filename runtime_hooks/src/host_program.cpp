@@ -1,0 +1,158 @@
+#include "host_program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <optional>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+extern char** environ;
+
+namespace datastream::host {
+namespace {
+
+using Clock = HostProgram::Clock;
+using namespace std::chrono_literals;
+
+/// How soon a request to stop is noticed.
+constexpr auto attention = 50ms;
+/// How long a program that was killed may take to go.
+constexpr auto last_words = 1000ms;
+
+/// A file descriptor, closed when it goes.
+class Descriptor {
+public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { close(); }
+  int fd() const { return fd_; }
+  void close() {
+    if (fd_ >= 0)
+      ::close(std::exchange(fd_, -1));
+  }
+
+private:
+  int fd_;
+};
+
+/// Starts the program with its output into `output`. Returns an error of the system.
+int spawn(std::vector<std::string>& command, int output, pid_t& pid) {
+  std::vector<char*> arguments;
+  for (std::string& word : command)
+    arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t signals;
+  sigemptyset(&signals);
+  posix_spawnattr_setsigmask(&attributes, &signals);
+  sigfillset(&signals);
+  posix_spawnattr_setsigdefault(&attributes, &signals);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+
+  const int error =
+      posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+/// Its status when it has ended. 0 if it has, but somebody else in this process took its status.
+std::optional<int> reap(pid_t pid) {
+  int status = 0;
+  const pid_t reaped = ::waitpid(pid, &status, WNOHANG);
+  if (reaped == 0 || (reaped < 0 && errno == EINTR))
+    return std::nullopt;
+  if (reaped < 0)
+    return 0;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// The same, and waits for it.
+std::optional<int> reap_until(pid_t pid, Clock::time_point deadline, const std::stop_token& stop) {
+  for (auto pause = 1ms;; pause = std::min<std::chrono::milliseconds>(pause * 2, attention)) {
+    if (const auto status = reap(pid))
+      return status;
+    if (Clock::now() >= deadline || stop.stop_requested())
+      return std::nullopt;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+/// Reads up to the end. Errors in words.
+std::expected<std::string, std::string> read_all(int fd, Clock::time_point deadline,
+                                                 const std::stop_token& stop) {
+  std::string text;
+  std::array<char, 4096> bytes;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    if (left <= 0ms)
+      return std::unexpected("took too long");
+    if (stop.stop_requested())
+      return std::unexpected("interrupted");
+    pollfd readable{fd, POLLIN, 0};
+    if (::poll(&readable, 1, static_cast<int>(std::min(left, attention).count())) <= 0)
+      continue;
+    const ssize_t got = ::read(fd, bytes.data(), bytes.size());
+    if (got == 0)
+      return text;
+    if (got > 0)
+      text.append(bytes.data(), static_cast<std::size_t>(got));
+    if (text.size() > HostProgram::output_bytes)
+      return std::unexpected("printed too much");
+  }
+}
+
+} // namespace
+
+std::expected<ProgramOutput, std::string> HostProgram::run(std::vector<std::string> command,
+                                                           Clock::time_point deadline,
+                                                           const std::stop_token& stop) {
+  const std::string name = command.front();
+  if (lingering_ >= 0 && !reap(lingering_))
+    return std::unexpected(name + ": its last run cannot be ended");
+  lingering_ = -1;
+
+  const auto failed = [&](int error) {
+    return std::unexpected(name + ": " + std::generic_category().message(error));
+  };
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return failed(errno);
+  const Descriptor output(ends[0]);
+  Descriptor input(ends[1]);
+  pid_t pid = -1;
+  if (const int error = spawn(command, input.fd(), pid))
+    return failed(error);
+  input.close();
+
+  auto text = read_all(output.fd(), deadline, stop);
+  if (text)
+    if (const auto status = reap_until(pid, deadline, stop))
+      return ProgramOutput{std::move(*text), *status};
+  ::kill(-pid, SIGKILL);
+  if (!reap_until(pid, Clock::now() + last_words, {}))
+    lingering_ = pid;
+  return std::unexpected(name + ": " + (text ? "did not end" : text.error()));
+}
+
+} // namespace datastream::host
