@@ -28,14 +28,16 @@ TEST_CASE("a_record_of_actors_is_written_as_peers_read_it") {
   CHECK(channel_name<ActorsRecord>() == "runtime.actors");
   const ActorsRecord record{3,
                             {{"a1", "counter", 2, "get", 9, false, {}, {{"get", 6}, {"put", 3}}},
-                             {"b2", "", 0, {}, 1, true, "out of range", {}}},
+                             {"b2", "", 0, {}, 1, true, "out of range", {}, false, 5, 70}},
                             7};
   check(record, R"({"worker_id":3,"actors":[{"address":"a1","name":"counter","mailbox_depth":2,)"
                 R"("last_msg_type":"get","messages_processed":9,"poisoned":false,"reason":null,)"
-                R"("message_type_counts":[{"ty":"get","count":6},{"ty":"put","count":3}]},)"
+                R"("message_type_counts":[{"ty":"get","count":6},{"ty":"put","count":3}],)"
+                R"("exact":true,"resumes":null,"busy_us":null},)"
                 R"({"address":"b2","name":"","mailbox_depth":0,"last_msg_type":null,)"
                 R"("messages_processed":1,"poisoned":true,"reason":"out of range",)"
-                R"("message_type_counts":[]}],"omitted_actors":7})");
+                R"("message_type_counts":[],"exact":false,"resumes":5,"busy_us":70}],)"
+                R"("omitted_actors":7})");
 }
 
 TEST_CASE("a_record_of_processors_is_written_as_peers_read_it") {

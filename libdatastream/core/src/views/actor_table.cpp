@@ -21,9 +21,12 @@ struct AnyActor {
   bool poisoned = false;
   std::optional<std::string> reason;
   nlohmann::json message_type_counts;
+  bool exact = true;
+  std::optional<std::uint64_t> resumes;
+  std::optional<std::uint64_t> busy_us;
 };
 DATASTREAM_RECORD(AnyActor, address, name, mailbox_depth, last_msg_type, messages_processed,
-                  poisoned, reason, message_type_counts)
+                  poisoned, reason, message_type_counts, exact, resumes, busy_us)
 
 std::optional<MessageTypeCount> message_type_count(const nlohmann::json& value) {
   const nlohmann::json* type = nullptr;
@@ -47,7 +50,9 @@ std::optional<ActorSnapshot> snapshot_of(JsonValue value) {
   ActorSnapshot snapshot{std::move(actor.address), std::move(actor.name),
                          actor.mailbox_depth,      std::move(actor.last_msg_type),
                          actor.messages_processed, actor.poisoned,
-                         std::move(actor.reason),  {}};
+                         std::move(actor.reason),  {},
+                         actor.exact,              actor.resumes,
+                         actor.busy_us};
   if (actor.message_type_counts.is_array())
     for (const nlohmann::json& value_of_count : actor.message_type_counts)
       if (auto count = message_type_count(value_of_count))
