@@ -7,6 +7,7 @@
 #include <datastream/actors/endpoint.hpp>
 #include <datastream/actors/remote.hpp>
 #include <datastream/actors/subscriber.hpp>
+#include <datastream/caf/load.hpp>
 #include <datastream/caf/settings.hpp>
 
 #include <caf/actor_system.hpp>
@@ -51,10 +52,10 @@ private:
 
 struct Config : caf::actor_system_config {
   Config(Where where, Placement placement) {
-    add_message_types<caf::id_block::datastream>();
+    datastream::compat::load<caf::id_block::datastream>(*this);
     if (where == Where::other_node)
-      load<caf::io::middleman>();
-    set(datastream::compat::setting("scheduler.max-threads"), workers(placement));
+      datastream::compat::load<caf::io::middleman>(*this);
+    datastream::compat::set(*this, "scheduler.max-threads", workers(placement));
   }
 };
 

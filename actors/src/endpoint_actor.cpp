@@ -13,6 +13,8 @@
 #include <caf/send.hpp>
 #include <caf/typed_response_promise.hpp>
 
+#include <utility>
+
 namespace datastream {
 namespace {
 
@@ -77,6 +79,7 @@ caf::behavior EndpointActor::make_behavior() {
         return endpoint_->catalog()->snapshot(request).snapshot;
       },
       peer_errors(this),
+      compat::exit_before_watchers(this), // whose subscriptions end with what is still to come
   }
       .or_else(own_actor ? passing_on() : serving());
 }
@@ -132,14 +135,12 @@ caf::message_handler EndpointActor::passing_on() {
 
 void EndpointActor::on_exit() {
   endpoint_->set_waker(nullptr);
-  if (subscribers_) {
-    endpoint_->end_stream();
+  endpoint_->end_stream(); // before subscribers are told that this actor is gone
+  if (subscribers_)
     subscribers_->clear();
-  } else {
-    fanout_watch_.reset();
-    caf::anon_send_exit(fanout_, caf::exit_reason::user_shutdown); // it ends the stream
-    fanout_ = nullptr;
-  }
+  fanout_watch_.reset();
+  if (fanout_)
+    caf::anon_send_exit(std::exchange(fanout_, nullptr), caf::exit_reason::user_shutdown);
 }
 
 bool EndpointActor::manual() const noexcept {

@@ -14,8 +14,8 @@
 namespace datastream {
 
 /// Publishes what its `EndpointActor` has drained, and serves the subscribers, whose messages the
-/// endpoint passes on. All that is published is published by this actor, so no delivery overtakes
-/// the reply to a subscription. However it ends, it ends the stream first.
+/// endpoint passes on. While the endpoint actor lives, only this one publishes, so no delivery
+/// overtakes the reply to a subscription. However it ends, it ends the stream first.
 class EndpointFanoutActor : public caf::event_based_actor {
 public:
   EndpointFanoutActor(caf::actor_config& config, std::shared_ptr<DatastreamEndpoint> endpoint,

@@ -73,9 +73,9 @@ private:
 
 void recommended_settings(caf::actor_system_config& config) {
   using namespace std::chrono_literals;
-  config.set(compat::setting("middleman.heartbeat-interval"), caf::timespan(1s));
-  config.set(compat::setting("middleman.connection-timeout"), caf::timespan(5s));
-  config.set(compat::setting("middleman.enable-automatic-connections"), false);
+  compat::set(config, "middleman.heartbeat-interval", caf::timespan(1s));
+  compat::set(config, "middleman.connection-timeout", caf::timespan(5s));
+  compat::set(config, "middleman.enable-automatic-connections", false);
 }
 
 void add_options(caf::config_option_set& options) {

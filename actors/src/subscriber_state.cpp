@@ -37,6 +37,7 @@ void learn(Catalog& names, const Declaration& declaration) {
 template <class Self>
 std::shared_ptr<Subscriber::State> Subscriber::State::make(Self* self) {
   std::shared_ptr<State> state(new State(self));
+  compat::hold_system_until_told(self); // endpoints of other processes watch it
   static_cast<caf::abstract_actor*>(self)->attach_functor([weak = std::weak_ptr(state)] {
     if (const auto alive = weak.lock()) {
       alive->watches.clear();

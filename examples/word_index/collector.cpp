@@ -8,7 +8,6 @@
 #include "viewer.hpp"
 
 #include <datastream/actors.hpp>
-
 #include <datastream/caf/load.hpp>
 #include <datastream/caf/monitors.hpp>
 #include <datastream/caf/render.hpp>
@@ -26,6 +25,7 @@
 #include <string>
 
 namespace ds = datastream;
+namespace compat = datastream::compat; // what differs between versions of CAF
 using namespace std::chrono_literals;
 using namespace word_index;
 
@@ -48,14 +48,14 @@ int exit_status = EXIT_FAILURE;
 void caf_main(caf::actor_system& system, const Config& config) {
   caf::scoped_actor self{system};
   const auto fail = [&](const std::string& what, const caf::error& error) {
-    std::cerr << what << ": " << ds::compat::render(system, error) << '\n';
+    std::cerr << what << ": " << compat::render(system, error) << '\n';
   };
 
   const auto node = system.middleman().remote_actor(config.host, config.port);
   if (!node)
     return fail("cannot reach the node", node.error());
   caf::actor endpoint;
-  ds::compat::request(self.ptr(), *node, 10s, endpoint_atom_v)
+  compat::request(self.ptr(), *node, 10s, endpoint_atom_v)
       .receive([&](const caf::actor& actor) { endpoint = actor; },
                [&](const caf::error& error) { fail("no endpoint", error); });
   if (!endpoint)
@@ -85,12 +85,12 @@ void caf_main(caf::actor_system& system, const Config& config) {
   std::size_t subscribed = 0;
   const auto count_subscribed = [&] {
     if (++subscribed == 4) // two viewers, relay and reader
-      ds::compat::send(self.ptr(), *node, start_atom_v);
+      compat::send(self.ptr(), *node, start_atom_v);
   };
   std::map<std::string, Report> reports;
   std::optional<ds::SubscriptionId> relayed;
   caf::actor reader;
-  std::optional<ds::compat::DownWatch> reader_watch;
+  std::optional<compat::DownWatch> reader_watch;
   bool lost = false;
   self->receive_while([&] { return (reports.size() < 3 || !relayed) && !lost; })(
       [&](subscribed_atom) { count_subscribed(); },
@@ -111,22 +111,22 @@ void caf_main(caf::actor_system& system, const Config& config) {
                       .slow = reports["slow"],
                       .reader = reports["far"],
                       .relay = *relayed};
-    ds::compat::request(self.ptr(), *node, 10s, tally_atom_v)
+    compat::request(self.ptr(), *node, 10s, tally_atom_v)
         .receive(
             [&](std::uint64_t accepted, std::uint64_t refused) {
               accounts.callers_accepted = accepted;
               accounts.callers_refused = refused;
             },
             [&](const caf::error& error) { fail("no tally", error); });
-    ds::compat::request(self.ptr(), endpoint, 10s, ds::ledger_atom_v)
+    compat::request(self.ptr(), endpoint, 10s, ds::ledger_atom_v)
         .receive([&](const ds::PipeLedger& ledger) { accounts.pipe = ledger; },
                  [&](const caf::error& error) { fail("no ledger of the node", error); });
-    ds::compat::request(self.ptr(), fanout, 10s, ds::ledger_atom_v)
+    compat::request(self.ptr(), fanout, 10s, ds::ledger_atom_v)
         .receive([&](const ds::PublicationLedger& ledger) { accounts.fanout = ledger; },
                  [&](const caf::error& error) { fail("no ledger of the fanout", error); });
     exit_status = print_report(std::cout, accounts) ? EXIT_SUCCESS : EXIT_FAILURE;
-    ds::compat::send(self.ptr(), *node, done_atom_v);
-    ds::compat::send(self.ptr(), reader, done_atom_v);
+    compat::send(self.ptr(), *node, done_atom_v);
+    compat::send(self.ptr(), reader, done_atom_v);
   }
   for (const caf::actor& each : {log, slow, passing_on, fanout})
     caf::anon_send_exit(each, caf::exit_reason::user_shutdown);
@@ -136,10 +136,8 @@ void caf_main(caf::actor_system& system, const Config& config) {
 
 int main(int argc, char** argv) {
   std::signal(SIGINT, SIG_IGN); // the node ends its stream, and that ends this program
-  ds::compat::init_types<caf::io::middleman, caf::id_block::datastream,
-                         caf::id_block::word_index>();
   const int status =
-      caf::exec_main<caf::io::middleman, caf::id_block::datastream, caf::id_block::word_index>(
+      compat::exec_main<caf::io::middleman, caf::id_block::datastream, caf::id_block::word_index>(
           caf_main, argc, argv);
   return status != EXIT_SUCCESS ? status : exit_status;
 }

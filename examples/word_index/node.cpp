@@ -4,6 +4,10 @@
 #include "messages.hpp"
 
 #include <datastream/actors.hpp>
+#include <datastream/caf/load.hpp>
+#include <datastream/caf/monitors.hpp>
+#include <datastream/caf/render.hpp>
+#include <datastream/caf/send.hpp>
 
 #include <caf/io/middleman.hpp>
 
@@ -16,6 +20,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -23,6 +28,7 @@
 #include <vector>
 
 namespace ds = datastream;
+namespace compat = datastream::compat; // what differs between versions of CAF
 namespace fs = std::filesystem;
 
 namespace {
@@ -154,16 +160,16 @@ public:
         files_(files_below(options.folder)), seconds_(options.watch ? 0 : options.seconds) {
     for (int i = 0; i < 2; ++i)
       workers_.push_back({system().spawn(worker, out), {}});
-    set_down_handler([this](const caf::down_msg&) { quit(); }); // nobody listens any more
   }
 
   caf::behavior make_behavior() override {
     return {
         [this](word_index::endpoint_atom) { return endpoint_.actor(); },
         [this](word_index::start_atom) {
-          monitor(current_sender());
+          const auto listener = caf::actor_cast<caf::actor>(current_sender());
+          listening_.emplace(listener, caf::actor(this), word_index::done_atom_v);
           if (seconds_.count() > 0)
-            delayed_send(this, seconds_, word_index::stop_atom_v);
+            compat::delayed_send(this, caf::actor(this), seconds_, word_index::stop_atom_v);
           for (std::size_t i = 0; i < workers_.size(); ++i)
             give(i);
         },
@@ -180,6 +186,7 @@ public:
           return {sum.accepted, sum.refused};
         },
         [this](word_index::done_atom) { quit(); },
+        [this](word_index::done_atom, const caf::error&) { quit(); }, // nobody listens any more
     };
   }
 
@@ -202,7 +209,7 @@ private:
       return;
     }
     ++busy_;
-    request(workers_[index].actor, caf::infinite, files_[next_++ % files_.size()])
+    compat::request(this, workers_[index].actor, caf::infinite, files_[next_++ % files_.size()])
         .then([this, index](std::uint64_t accepted, std::uint64_t refused) {
           --busy_;
           workers_[index].tally = {accepted, refused};
@@ -212,13 +219,15 @@ private:
 
   void end_if_idle() {
     if (busy_ == 0)
-      request(endpoint_.actor(), caf::infinite, ds::end_atom_v).then([](const ds::PipeLedger&) {});
+      compat::request(this, endpoint_.actor(), caf::infinite, ds::end_atom_v)
+          .then([](const ds::PipeLedger&) {});
   }
 
   ds::EndpointRef endpoint_;
   std::vector<std::string> files_;
   std::chrono::seconds seconds_;
   std::vector<Worker> workers_;
+  std::optional<compat::DownWatch> listening_; // tells when the listener is gone
   std::size_t next_ = 0;
   std::size_t busy_ = 0;
   bool stopping_ = false;
@@ -237,7 +246,7 @@ void caf_main(caf::actor_system& system, const Config& config) {
   const auto coordinator = system.spawn<Coordinator>(node.ref(), node.producer(), config);
   const auto port = system.middleman().publish(coordinator, 0, "127.0.0.1");
   if (!port) {
-    std::cerr << "cannot listen: " << system.render(port.error()) << '\n';
+    std::cerr << "cannot listen: " << compat::render(system, port.error()) << '\n';
     caf::anon_send_exit(coordinator, caf::exit_reason::user_shutdown);
     return;
   }
@@ -248,7 +257,7 @@ void caf_main(caf::actor_system& system, const Config& config) {
     const timespec patience{.tv_sec = 0, .tv_nsec = 100'000'000};
     while (!stop.stop_requested())
       if (sigtimedwait(&awaited, nullptr, &patience) > 0)
-        caf::anon_send(coordinator, word_index::stop_atom_v);
+        compat::anon_send(coordinator, word_index::stop_atom_v);
   });
   caf::scoped_actor {
     system
@@ -260,6 +269,6 @@ void caf_main(caf::actor_system& system, const Config& config) {
 int main(int argc, char** argv) {
   const sigset_t signals = stop_signals(); // handled by one thread: see `caf_main`
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return caf::exec_main<caf::io::middleman, caf::id_block::datastream, caf::id_block::word_index>(
-      caf_main, argc, argv);
+  return compat::exec_main<caf::io::middleman, caf::id_block::datastream,
+                           caf::id_block::word_index>(caf_main, argc, argv);
 }

@@ -5,7 +5,6 @@
 #include "viewer.hpp"
 
 #include <datastream/actors.hpp>
-
 #include <datastream/caf/load.hpp>
 #include <datastream/caf/render.hpp>
 #include <datastream/caf/send.hpp>
@@ -19,6 +18,7 @@
 #include <string>
 
 namespace ds = datastream;
+namespace compat = datastream::compat; // what differs between versions of CAF
 using namespace std::chrono_literals;
 using namespace word_index;
 
@@ -43,7 +43,7 @@ int exit_status = EXIT_FAILURE;
 void caf_main(caf::actor_system& system, const Config& config) {
   caf::scoped_actor self{system};
   const auto fail = [&](const std::string& what, const caf::error& error) {
-    std::cerr << what << ": " << ds::compat::render(system, error) << '\n';
+    std::cerr << what << ": " << compat::render(system, error) << '\n';
   };
 
   // Takes its time over every delivery, so that the fanout drops a part of what it is offered.
@@ -59,13 +59,13 @@ void caf_main(caf::actor_system& system, const Config& config) {
         const auto found = system.middleman().remote_actor(config.host, config.report_port);
         if (found) {
           collector = *found;
-          ds::compat::send(self.ptr(), collector, subscribed_atom_v, caf::actor(self));
+          compat::send(self.ptr(), collector, subscribed_atom_v, caf::actor(self));
         } else {
           fail("cannot reach the collector", found.error());
           lost = true;
         }
       },
-      [&](const Report& report) { ds::compat::send(self.ptr(), collector, report); },
+      [&](const Report& report) { compat::send(self.ptr(), collector, report); },
       [&](done_atom) { done = true; },
       [&](lost_atom, const caf::error& reason) {
         fail("the collector is gone", reason);
@@ -79,10 +79,8 @@ void caf_main(caf::actor_system& system, const Config& config) {
 } // namespace
 
 int main(int argc, char** argv) {
-  ds::compat::init_types<caf::io::middleman, caf::id_block::datastream,
-                         caf::id_block::word_index>();
   const int status =
-      caf::exec_main<caf::io::middleman, caf::id_block::datastream, caf::id_block::word_index>(
+      compat::exec_main<caf::io::middleman, caf::id_block::datastream, caf::id_block::word_index>(
           caf_main, argc, argv);
   return status != EXIT_SUCCESS ? status : exit_status;
 }

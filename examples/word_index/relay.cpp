@@ -9,6 +9,7 @@
 #include <memory>
 
 namespace ds = datastream;
+namespace compat = datastream::compat; // what differs between versions of CAF
 using namespace word_index;
 
 namespace {
@@ -28,21 +29,22 @@ caf::behavior relay(caf::event_based_actor* self, ds::EndpointRef node, caf::act
                              {.on_batch =
                                   [self](const ds::EventBatch& batch) {
                                     if (batch.ended)
-                                      ds::compat::send(self, caf::actor(self), finish_atom_v);
+                                      compat::send(self, caf::actor(self), finish_atom_v);
                                   },
                               .on_start =
                                   [self, owner, id](const ds::SubscriptionStart& start) {
                                     *id = start.id;
-                                    ds::compat::send(self, owner, subscribed_atom_v);
+                                    compat::send(self, owner, subscribed_atom_v);
                                   },
                               .on_down =
                                   [self, owner](const caf::error& reason) {
-                                    ds::compat::send(self, owner, lost_atom_v, reason);
+                                    compat::send(self, owner, lost_atom_v, reason);
                                   }}),
                {.name = "relay", .capacity = capacity});
   return in.handlers([self, fanout, owner, id](finish_atom) {
     // The fanout answers behind what it was sent before, so all of that is acknowledged by then.
-    ds::compat::request(self, fanout, caf::infinite, ds::settle_atom_v)
-        .then([self, owner, id](bool) { ds::compat::send(self, owner, relayed_atom_v, *id); });
+    compat::request(self, fanout, caf::infinite, ds::settle_atom_v).then([self, owner, id](bool) {
+      compat::send(self, owner, relayed_atom_v, *id);
+    });
   });
 }

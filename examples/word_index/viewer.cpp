@@ -12,6 +12,7 @@
 #include <thread>
 
 namespace ds = datastream;
+namespace compat = datastream::compat; // what differs between versions of CAF
 using namespace std::chrono_literals;
 using namespace word_index;
 
@@ -40,16 +41,16 @@ caf::behavior Viewer::make_behavior() {
               show();
             // After this delivery is acknowledged, so that the sender's ledger knows of it.
             if (batch.ended)
-              ds::compat::send(this, caf::actor(this), finish_atom_v);
+              compat::send(this, caf::actor(this), finish_atom_v);
           },
       .on_start =
           [this](const ds::SubscriptionStart& start) {
             consumer_.begin(start);
             subscription_ = start.id;
-            ds::compat::send(this, owner_, subscribed_atom_v);
+            compat::send(this, owner_, subscribed_atom_v);
           },
       .on_down =
-          [this](const caf::error& reason) { ds::compat::send(this, owner_, lost_atom_v, reason); },
+          [this](const caf::error& reason) { compat::send(this, owner_, lost_atom_v, reason); },
   };
   std::visit(
       [&](const auto& source) {
@@ -59,7 +60,7 @@ caf::behavior Viewer::make_behavior() {
       source_);
   return subscriber_.handlers([this](finish_atom) {
     show();
-    ds::compat::send(this, owner_, report());
+    compat::send(this, owner_, report());
   });
 }
 

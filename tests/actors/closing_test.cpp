@@ -83,9 +83,9 @@ TEST_CASE("everything_may_be_closed_in_any_order") {
           test.system.spawn(moody, node->ref(), static_cast<Whim>(random() % 5), 1 + random() % 5,
                             // The endpoint outlives this reader's deliveries only
                             // while it is open: end by message.
-                            [to = node->ref().actor()] { caf::anon_send(to, end_atom_v); }));
+                            [to = node->ref().actor()] { compat::anon_send(to, end_atom_v); }));
     caf::actor consumer = spawn_consumer(test.system);
-    caf::anon_send(consumer, follow_atom_v, node->ref().actor());
+    compat::anon_send(consumer, follow_atom_v, node->ref().actor());
     std::optional<PipeLedger> ledger;
 
     std::vector<Action> owner = {

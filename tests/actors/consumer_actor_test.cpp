@@ -1,6 +1,7 @@
 #include "actor_test.hpp"
 
 #include <datastream/actors/consumer_actor.hpp>
+#include <datastream/caf/handlers.hpp>
 
 #include <doctest/doctest.h>
 
@@ -85,20 +86,18 @@ TEST_CASE("following_is_answered_once_also_when_the_endpoint_goes") {
   auto node = std::make_unique<Endpoint>(test.system, EndpointOptions{.node = "n"});
   std::atomic<int> answers = 0;
   const auto asker = test.system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
-    self->set_default_handler([&](caf::scheduled_actor*, caf::message_view&) {
-      ++answers;
-      return caf::result<caf::message>(caf::sec::unexpected_message);
-    });
     // Sent, not requested: every answer arrives as a message, a second one too.
-    self->send(consumer, follow_atom_v, node->ref().actor());
-    return {[&](const SubscriptionStart&) { ++answers; }, [&](const caf::error&) { ++answers; }};
+    compat::send(self, consumer, follow_atom_v, node->ref().actor());
+    return compat::telling_unexpected(
+        self, {[&](const SubscriptionStart&) { ++answers; }, [&](const caf::error&) { ++answers; }},
+        [&] { ++answers; });
   });
   REQUIRE(eventually([&] { return answers == 1; }));
   node.reset();
   // The consumer has heard of the end once it refuses to follow the dead.
   REQUIRE_FALSE(ask<SubscriptionStart>(test.system, consumer, follow_atom_v, caf::actor{}));
   caf::scoped_actor self{test.system};
-  self->request(asker, 20s, 1.5).receive([](int) {}, [](const caf::error&) {});
+  compat::request(self.ptr(), asker, 20s, 1.5).receive([](int) {}, [](const caf::error&) {});
   CHECK(answers == 2); // the first answer, and this last question
   stop(asker);
   stop(consumer);

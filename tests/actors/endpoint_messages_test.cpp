@@ -1,6 +1,7 @@
 #include "actor_test.hpp"
 
 #include <datastream/actors/consumer_actor.hpp>
+#include <datastream/caf/handlers.hpp>
 #include <datastream/model/health.hpp>
 
 #include <doctest/doctest.h>
@@ -96,14 +97,10 @@ TEST_CASE("an_error_that_comes_back_for_a_reply_ends_no_actor_of_ours") {
   const auto consumer = spawn_consumer(test.system);
   std::atomic<int> refused = 0;
   const auto careless = test.system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
-    self->set_default_handler([&](caf::scheduled_actor*, caf::message_view&) {
-      ++refused;
-      return caf::result<caf::message>(caf::sec::unexpected_message);
-    });
     // Sent, not requested: the replies are messages, which this actor has no handler for.
-    self->send(node.ref().actor(), ledger_atom_v);
-    self->send(consumer, streams_atom_v);
-    return {[](int) {}};
+    compat::send(self, node.ref().actor(), ledger_atom_v);
+    compat::send(self, consumer, streams_atom_v);
+    return compat::telling_unexpected(self, {[](int) {}}, [&] { ++refused; });
   });
   REQUIRE(eventually([&] { return refused == 2; }));
   CHECK(ask<PipeLedger>(test.system, node.ref().actor(), ledger_atom_v));
@@ -125,8 +122,8 @@ TEST_CASE("a_manual_endpoint_drains_only_when_it_is_told_to") {
     CHECK(out.submit_text(ChannelId{1}, "x"));
   // What wakes or polls an endpoint that ticks by itself means nothing to this one. Requests are
   // answered in order, so this is certain, not merely likely.
-  caf::anon_send(actor, poll_atom_v);
-  caf::anon_send(actor, poll_atom_v, std::uint64_t{0});
+  compat::anon_send(actor, poll_atom_v);
+  compat::anon_send(actor, poll_atom_v, std::uint64_t{0});
   CHECK(ask<PipeLedger>(test.system, actor, ledger_atom_v)->in_mux == 8);
   CHECK(pulled.try_recv() == std::unexpected(RecvError::empty));
 
@@ -224,7 +221,7 @@ TEST_CASE("a_program_that_blocks_all_workers_loses_no_frame") {
       }};
     }));
   for (const auto& blocker : blockers)
-    caf::anon_send(blocker, 1);
+    compat::anon_send(blocker, 1);
   blocked.wait();
   const auto out = node.producer();
   const auto end = std::chrono::steady_clock::now() + 1s;

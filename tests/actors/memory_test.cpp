@@ -32,7 +32,8 @@ std::size_t resident_bytes() {
 
 TEST_CASE("ten_million_frames_past_stopped_readers_here_and_elsewhere_cost_no_memory") {
   RemoteConfig config;
-  config.set("middleman.connection-timeout", caf::timespan(0)); // nobody comes to the rescue
+  compat::set(config, "middleman.connection-timeout",
+              caf::timespan(0)); // nobody comes to the rescue
   caf::actor_system system{config};
   Endpoint node{system, {.node = "n"}};
   const auto port = publish(system, node.ref(), 0);

@@ -1,6 +1,7 @@
 #include "actor_test.hpp"
 #include "watchdog.hpp"
 
+#include <datastream/caf/handlers.hpp>
 #include <datastream/caf/monitors.hpp>
 
 #include <doctest/doctest.h>
@@ -142,7 +143,7 @@ TEST_CASE("one_actor_reads_several_endpoints_and_one_endpoint_twice") {
   CHECK(seen[0]->now().log.back() == "frame one x");
   CHECK(seen[1]->now().log.back() == "frame two y");
   CHECK(seen[2]->now().log.back() == "frame two y");
-  caf::anon_send(reader, 7);
+  compat::anon_send(reader, 7);
   CHECK(eventually([&] { return own == 7; }));
   second.close();
   CHECK(eventually([&] { return seen[1]->now().downs == 1 && seen[2]->now().downs == 1; }));
@@ -157,11 +158,6 @@ TEST_CASE("a_handler_may_unsubscribe_and_keeps_what_it_changed_in_itself") {
   std::atomic<int> strangers = 0;
   std::atomic<bool> ready = false;
   const auto reader = test.system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
-    // The reply to leaving is no business of the actor's own handlers.
-    self->set_default_handler([&](caf::scheduled_actor*, caf::message_view&) {
-      ++strangers;
-      return caf::result<caf::message>(caf::sec::unexpected_message);
-    });
     Subscriber in{self};
     auto token = std::make_shared<std::uint64_t>();
     *token = in.subscribe(node.ref(), {.on_batch =
@@ -173,7 +169,8 @@ TEST_CASE("a_handler_may_unsubscribe_and_keeps_what_it_changed_in_itself") {
                                              }
                                            },
                                        .on_start = [&](const auto&) { ready = true; }});
-    return in.handlers();
+    // The reply to leaving is no business of the actor's own handlers.
+    return compat::telling_unexpected(self, in.handlers(), [&] { ++strangers; });
   });
   REQUIRE(eventually([&] { return ready.load(); }));
   for (int i = 0; i < 3; ++i) {
@@ -318,9 +315,8 @@ TEST_CASE("acknowledgements_from_strangers_backwards_and_beyond_are_counted_and_
   Endpoint node{test.system, {.node = "n", .tick_interval = manual}};
   caf::scoped_actor reader{test.system}; // acknowledges by hand
   SubscriptionId id;
-  reader
-      ->request(node.ref().actor(), 20s, subscribe_atom_v, Subscribe{.token = 5},
-                caf::actor_cast<caf::actor>(reader))
+  compat::request(reader.ptr(), node.ref().actor(), 20s, subscribe_atom_v, Subscribe{.token = 5},
+                  caf::actor_cast<caf::actor>(reader))
       .receive([&](const SubscriptionStart& start) { id = start.id; },
                [](const caf::error&) { FAIL("refused"); });
   std::vector<std::uint64_t> sequences;
@@ -339,15 +335,17 @@ TEST_CASE("acknowledgements_from_strangers_backwards_and_beyond_are_counted_and_
     return ask<PipeLedger>(test.system, node.ref().actor(), ledger_atom_v).value().fanout;
   };
   const auto acknowledge = [&](std::uint64_t sequence) {
-    return after([&] { reader->send(node.ref().actor(), acknowledge_atom_v, id, sequence); });
+    return after(
+        [&] { compat::send(reader.ptr(), node.ref().actor(), acknowledge_atom_v, id, sequence); });
   };
-  auto ledger =
-      after([&] { caf::anon_send(node.ref().actor(), acknowledge_atom_v, id, std::uint64_t{3}); });
+  auto ledger = after(
+      [&] { compat::anon_send(node.ref().actor(), acknowledge_atom_v, id, std::uint64_t{3}); });
   CHECK(ledger.stray_acknowledgements == 1);
   {
     caf::scoped_actor stranger{test.system};
-    ledger = after(
-        [&] { stranger->send(node.ref().actor(), acknowledge_atom_v, id, std::uint64_t{3}); });
+    ledger = after([&] {
+      compat::send(stranger.ptr(), node.ref().actor(), acknowledge_atom_v, id, std::uint64_t{3});
+    });
     CHECK(ledger.stray_acknowledgements == 2);
     CHECK_FALSE(ask<bool>(test.system, node.ref().actor(), unsubscribe_atom_v, id).value());
   }
@@ -363,14 +361,26 @@ TEST_CASE("acknowledgements_from_strangers_backwards_and_beyond_are_counted_and_
   CHECK(ledger.balanced());
 }
 
+TEST_CASE("readers_of_an_endpoint_that_is_killed_receive_the_rest_before_they_are_told") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n", .tick_interval = manual}};
+  auto seen = std::make_shared<Seen>(true);
+  const auto reader = spawn_recorder(test.system, node.ref(), seen);
+  REQUIRE(eventually([&] { return seen->has_started(); }));
+  node.producer().submit_text(ChannelId{1}, "the rest");
+  caf::anon_send_exit(node.ref().actor(), caf::exit_reason::kill);
+  REQUIRE(eventually([&] { return seen->now().downs == 1; }));
+  CHECK(seen->now().log == std::vector<std::string>{"start", "frame  the rest", "ended", "down"});
+  stop(reader);
+}
+
 TEST_CASE("a_reader_that_ends_is_removed_and_what_it_held_is_abandoned") {
   TestSystem test;
   Endpoint node{test.system, {.node = "n", .tick_interval = manual}};
   {
     caf::scoped_actor reader{test.system}; // never acknowledges
-    reader
-        ->request(node.ref().actor(), 20s, subscribe_atom_v, Subscribe{},
-                  caf::actor_cast<caf::actor>(reader))
+    compat::request(reader.ptr(), node.ref().actor(), 20s, subscribe_atom_v, Subscribe{},
+                    caf::actor_cast<caf::actor>(reader))
         .receive([](const SubscriptionStart&) {}, [](const caf::error&) { FAIL("refused"); });
     for (int i = 0; i < 3; ++i) {
       node.producer().submit_text(ChannelId{1}, "x");

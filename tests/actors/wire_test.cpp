@@ -1,9 +1,7 @@
 #include <datastream/actors/type_ids.hpp>
 
+#include <datastream/caf/binary.hpp>
 #include <datastream/ingest/consumer.hpp>
-
-#include <caf/binary_deserializer.hpp>
-#include <caf/binary_serializer.hpp>
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
@@ -14,13 +12,12 @@ using namespace datastream;
 
 namespace {
 
-using Buffer = std::vector<char>;
+using Buffer = compat::Bytes;
 
 template <class T>
 Buffer save(T value) {
   Buffer bytes;
-  caf::binary_serializer sink{nullptr, bytes};
-  if (const auto error = sink(value))
+  if (!compat::save_binary(bytes, value))
     throw std::runtime_error("does not serialise");
   return bytes;
 }
@@ -28,8 +25,7 @@ Buffer save(T value) {
 /// False: refused. Nothing else may happen.
 template <class T>
 bool load(const Buffer& bytes, T& value) {
-  caf::binary_deserializer source{nullptr, bytes};
-  return !source(value) && source.remaining() == 0;
+  return compat::load_binary(bytes, value);
 }
 
 template <class T>
@@ -353,12 +349,12 @@ TEST_CASE("arbitrary_bytes_never_crash_the_deserialiser") {
   for (int i = 0; i < 3000; ++i) {
     Buffer bytes(make.below(200));
     for (auto& byte : bytes)
-      byte = static_cast<char>(make.number());
+      byte = static_cast<Buffer::value_type>(make.number());
     try_all(bytes);
     // A valid message with a few bytes changed, cut, or grown reaches further.
     bytes = save(make.event());
     for (auto n = make.below(4); n > 0 && !bytes.empty(); --n)
-      bytes[make.below(bytes.size())] = static_cast<char>(make.number());
+      bytes[make.below(bytes.size())] = static_cast<Buffer::value_type>(make.number());
     if (make.flip())
       bytes.resize(make.below(bytes.size() + 1));
     try_all(bytes);

@@ -6,6 +6,9 @@
 #include <datastream/actors/endpoint.hpp>
 #include <datastream/actors/subscriber.hpp>
 #include <datastream/actors/type_ids.hpp>
+#include <datastream/caf/load.hpp>
+#include <datastream/caf/send.hpp>
+#include <datastream/caf/settings.hpp>
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -27,8 +30,8 @@ namespace datastream::test {
 /// A configuration that knows our messages, with few workers.
 struct Config : caf::actor_system_config {
   explicit Config(std::size_t workers = 2) {
-    add_message_types<caf::id_block::datastream>();
-    set("scheduler.max-threads", workers);
+    compat::load<caf::id_block::datastream>(*this);
+    compat::set(*this, "scheduler.max-threads", workers);
   }
 };
 
@@ -45,7 +48,7 @@ std::expected<Answer, caf::error> ask(caf::actor_system& system, const caf::acto
                                       Parts&&... parts) {
   caf::scoped_actor self{system};
   std::expected<Answer, caf::error> result = std::unexpected(caf::error{});
-  self->request(actor, std::chrono::seconds(20), std::forward<Parts>(parts)...)
+  compat::request(self.ptr(), actor, std::chrono::seconds(20), std::forward<Parts>(parts)...)
       .receive([&](Answer& answer) { result = std::move(answer); },
                [&](caf::error& reason) { result = std::unexpected(std::move(reason)); });
   return result;

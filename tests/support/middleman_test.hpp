@@ -13,8 +13,8 @@ namespace datastream::test {
 
 struct RemoteConfig : Config {
   RemoteConfig() {
+    compat::load<caf::io::middleman>(*this);
     recommended_settings(*this);
-    load<caf::io::middleman>();
   }
 };
 

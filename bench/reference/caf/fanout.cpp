@@ -1,5 +1,9 @@
 #include "reference/caf/fanout.hpp"
 
+#include <datastream/caf/load.hpp>
+#include <datastream/caf/send.hpp>
+#include <datastream/caf/settings.hpp>
+
 #include <caf/actor.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -15,6 +19,8 @@
 
 namespace reference::caf_messages {
 namespace {
+
+namespace compat = datastream::compat; // names of CAF's that differ between its versions
 
 class Subscriber final : public caf::event_based_actor {
 public:
@@ -34,7 +40,8 @@ private:
 };
 
 caf::actor_system_config& with_workers(caf::actor_system_config& config, std::size_t workers) {
-  config.set("scheduler.max-threads", workers);
+  compat::set(config, "scheduler.max-threads", workers);
+  compat::load<>(config);
   return config;
 }
 
@@ -49,7 +56,7 @@ public:
   void publish(std::uint32_t channel, std::string_view payload) override {
     const caf::message frame = caf::make_message(channel, position_++, std::string(payload));
     for (const caf::actor& subscriber : subscribers_)
-      caf::anon_send(subscriber, frame);
+      compat::anon_send(subscriber, frame);
   }
 
 protected:
@@ -74,7 +81,7 @@ public:
 };
 
 struct MiddlemanConfig : caf::actor_system_config {
-  MiddlemanConfig() { load<caf::io::middleman>(); }
+  MiddlemanConfig() { compat::load<caf::io::middleman>(*this); }
 };
 
 struct TwoSystems {

@@ -6,11 +6,15 @@
 //       end, close                    says: ended; closed 0 or 1
 //     actor_peer subscribe PORT CAP   says: started; ended FRAMES DROPPED GAPS ASSIGNED; down
 //     actor_peer forge                says: port N; acknowledged SEQUENCE
+#include "forged_event.hpp"
+
 #include <datastream/actors/endpoint.hpp>
 #include <datastream/actors/remote.hpp>
 #include <datastream/actors/settings.hpp>
 #include <datastream/actors/subscriber.hpp>
 #include <datastream/actors/type_ids.hpp>
+#include <datastream/caf/load.hpp>
+#include <datastream/caf/send.hpp>
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -26,21 +30,12 @@ using namespace datastream;
 
 namespace {
 
-/// A batch as somebody writes it who does not use our library.
-struct Forged {
-  wire::Event event;
-};
-template <class Inspector>
-typename Inspector::result_type inspect(Inspector& f, Forged& x) {
-  return f(caf::meta::type_name("Forged"), x.event);
-}
-
 struct Config : caf::actor_system_config {
-  Config() {
+  explicit Config(bool forges) {
+    if (forges)
+      announce_forged_events(*this);
+    compat::load<caf::io::middleman, caf::id_block::datastream>(*this);
     recommended_settings(*this);
-    add_message_types<caf::id_block::datastream>();
-    add_message_type<Forged>("datastream::EventBatch");
-    load<caf::io::middleman>();
   }
 };
 
@@ -123,18 +118,18 @@ caf::behavior impostor(caf::event_based_actor* self) {
         const StreamId stream{NodeId{"forger"}, Lifetime{1}};
         const FrameHeader beyond[] = {{Position{0}, ChannelId{1}, 0, 4, 0},
                                       {Position{1}, ChannelId{1}, 4, 1'000'000, 0}};
-        Forged forged;
-        forged.event.subscription = SubscriptionId{1};
-        forged.event.sequence = 1;
-        forged.event.frames = {
-            stream, std::string(reinterpret_cast<const char*>(beyond), sizeof beyond), "abcd"};
-        self->send(reader, event_atom_v, request.token, forged);
+        wire::Event forged;
+        forged.subscription = SubscriptionId{1};
+        forged.sequence = 1;
+        forged.frames = {stream, std::string(reinterpret_cast<const char*>(beyond), sizeof beyond),
+                         "abcd"};
+        compat::send(self, reader, forged_delivery(request.token, forged));
         const FrameView frame{ChannelId{1}, Position{2}, "fine", {}};
         EventBatch good;
         good.subscription = SubscriptionId{1};
         good.sequence = 2;
         good.frames = FrameBatch::copy_of(stream, std::span(&frame, 1));
-        self->send(reader, event_atom_v, request.token, good);
+        compat::send(self, reader, forged_delivery(request.token, wire::pack_event(good)));
         return promise;
       },
       [](acknowledge_atom, SubscriptionId, std::uint64_t sequence) {
@@ -160,7 +155,7 @@ int main(int argc, char** argv) {
   const auto number = [&](int index) {
     return argc > index ? std::stoul(argv[index]) : std::size_t{0};
   };
-  Config config;
+  Config config{role == "forge"};
   caf::actor_system system{config};
   if (role == "publish")
     run_publisher(system, static_cast<std::uint16_t>(number(2)));

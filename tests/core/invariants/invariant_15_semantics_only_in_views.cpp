@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -122,4 +123,37 @@ TEST_CASE("invariant_15_no_header_of_the_library_includes_caf") {
       CHECK_FALSE(include.starts_with("caf/"));
   });
   CHECK(count > 100);
+}
+
+TEST_CASE("invariant_15_only_the_compatibility_headers_ask_which_caf_this_is") {
+  const fs::path root = DATASTREAM_SOURCE_DIR;
+  // In two parts each, because this file is searched as well.
+  const std::string names[] = {
+      std::string("DATASTREAM_CAF") + "_1X", std::string("DATASTREAM_CAF") + "_VERSION",
+      std::string("CAF") + "_VERSION", std::string("CAF_MAJOR") + "_VERSION"};
+  std::size_t files = 0;
+  std::size_t asking = 0;
+  for (const char* folder : {"libdatastream", "actors", "tests", "examples", "bench"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".hpp" && extension != ".cpp")
+        continue;
+      const std::string path = fs::relative(entry.path(), root).generic_string();
+      const std::string stem = entry.path().stem().string();
+      const bool may_ask = path.starts_with("actors/include/datastream/caf/") ||
+                           stem.ends_with("_caf017") || stem.ends_with("_caf1x");
+      std::ifstream file(entry.path());
+      const std::string text(std::istreambuf_iterator<char>(file), {});
+      for (const std::string& name : names) {
+        CAPTURE(path);
+        CAPTURE(name);
+        const bool asks = text.find(name) != std::string::npos;
+        CHECK_FALSE((asks && !may_ask));
+        asking += asks;
+      }
+      ++files;
+    }
+  }
+  CHECK(files > 100);
+  CHECK(asking > 0); // the names are those that the headers use
 }

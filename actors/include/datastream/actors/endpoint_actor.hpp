@@ -47,7 +47,7 @@ public:
 
   const char* name() const override { return "datastream.endpoint"; }
   caf::behavior make_behavior() override;
-  void on_exit() override;
+  void on_exit() override; // may run twice: see `compat::exit_before_watchers`
 
 private:
   caf::message_handler serving();

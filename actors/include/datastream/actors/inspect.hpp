@@ -317,3 +317,5 @@ compat::InspectResult<Inspector> inspect(Inspector& f, ConsumerLedger& x) {
 }
 
 } // namespace datastream
+
+DATASTREAM_CAF_OWN_INSPECT(datastream::ChannelContent)

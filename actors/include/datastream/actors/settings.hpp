@@ -10,10 +10,13 @@
 
 namespace datastream {
 
-/// Sets what CAF leaves off by default and telemetry between processes needs: a heartbeat, so that
-/// a frozen peer is noticed, and no automatic connections. Call it before the program's own
+/// Sets what CAF 0.17.6 leaves off by default and telemetry between processes needs: a heartbeat,
+/// so that a frozen peer is noticed, and no automatic connections. Call it before the program's own
 /// settings are read, which then prevail. Both processes need it: one that expects heartbeats cuts
 /// a silent connection to a peer that sends none.
+///
+/// A frozen peer is noticed after five seconds. CAF 1.x needs thirty by its own defaults, and goes
+/// back to them when it loads the middleman: for five, load it before, as `compat::load` does.
 void recommended_settings(caf::actor_system_config& config);
 
 /// Lets the command line know our keys; configuration files need not be told. In the constructor of

@@ -99,10 +99,10 @@ public:
   /// Leaves. What is on its way is ignored. Unknown numbers are harmless.
   void unsubscribe(std::uint64_t subscription);
 
-  /// The behavior of an actor that subscribes: its own handlers, and those of the subscriptions.
+  /// The behavior of an actor that subscribes: the handlers of its subscriptions, then its own.
   template <class... Handlers>
   caf::behavior handlers(Handlers... own) const {
-    return caf::message_handler{std::move(own)...}.or_else(deliveries());
+    return deliveries().or_else(std::move(own)...);
   }
   caf::behavior handlers() const { return deliveries(); }
 

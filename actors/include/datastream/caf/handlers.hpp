@@ -10,11 +10,28 @@
 #include <caf/message_handler.hpp>
 #include <caf/result.hpp>
 #include <caf/sec.hpp>
-#if !DATASTREAM_CAF_1X
+#include <caf/system_messages.hpp>
+#if DATASTREAM_CAF_1X
+#include <memory>
+#else
 #include <caf/message_view.hpp>
 #endif
 
 namespace datastream::compat {
+
+/// For the list of an actor's handlers: its `on_exit` runs before those who watch the actor learn
+/// of its end, as CAF 0.17.6 has it anyway. CAF 1.x calls it once more afterwards.
+inline auto exit_before_watchers([[maybe_unused]] caf::event_based_actor* self) {
+#if DATASTREAM_CAF_1X
+  // An actor that ends lets go of its handlers first. When it is destroyed without having ended,
+  // `on_exit` was called, and this one is the empty one of its base.
+  const std::shared_ptr<caf::scheduled_actor> last(
+      self, [](caf::scheduled_actor* ending) { ending->on_exit(); });
+  return [last](const caf::timeout_msg&) {}; // which CAF keeps to itself
+#else
+  return [](const caf::timeout_msg&) {};
+#endif
+}
 
 /// For the list of an actor's handlers: `handle(const caf::error&)` is called for an error that
 /// somebody sends it, which then does not end it.
@@ -32,11 +49,13 @@ template <class Tell>
 caf::behavior telling_unexpected([[maybe_unused]] caf::event_based_actor* self,
                                  const caf::behavior& own, Tell tell) {
 #if DATASTREAM_CAF_1X
+  // A handler for any message takes also those that would end the actor.
+  const auto end = [self](const caf::exit_msg& request) { self->quit(request.reason); };
   const auto answer = [tell](const caf::message&) -> caf::result<caf::message> {
     tell();
     return caf::sec::unexpected_message;
   };
-  return caf::message_handler(own.as_behavior_impl()).or_else(answer);
+  return caf::message_handler(own.as_behavior_impl()).or_else(end, answer);
 #else
   self->set_default_handler([tell](caf::scheduled_actor*, caf::message_view&) {
     tell();

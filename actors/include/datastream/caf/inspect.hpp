@@ -7,6 +7,7 @@
 #include <caf/none.hpp>
 #if DATASTREAM_CAF_1X
 #include <caf/inspector_access.hpp>
+#include <caf/inspector_access_base.hpp>
 #else
 #include <caf/meta/load_callback.hpp>
 #include <caf/meta/type_name.hpp>
@@ -101,3 +102,27 @@ InspectResult<Inspector> inspect_as(Inspector& f, T& x, const char* type, ToWire
 #endif
 
 } // namespace datastream::compat
+
+/// At global scope, once per `std::variant` that has an `inspect` of its own: CAF 1.x has another
+/// one for all variants.
+#if DATASTREAM_CAF_1X
+
+namespace datastream::compat::detail {
+
+template <class T>
+struct OwnInspect : caf::inspector_access_base<T> {
+  template <class Inspector>
+  static bool apply(Inspector& f, T& x) {
+    return inspect(f, x);
+  }
+};
+
+} // namespace datastream::compat::detail
+
+#define DATASTREAM_CAF_OWN_INSPECT(type)                                                           \
+  template <>                                                                                      \
+  struct caf::inspector_access<type> : datastream::compat::detail::OwnInspect<type> {};
+
+#else
+#define DATASTREAM_CAF_OWN_INSPECT(type)
+#endif

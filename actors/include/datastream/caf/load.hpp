@@ -4,6 +4,7 @@
 #include <datastream/caf/version.hpp>
 
 #include <caf/actor_system_config.hpp>
+#include <caf/exec_main.hpp>
 #if DATASTREAM_CAF_1X
 #include <caf/actor_system_module.hpp>
 #include <caf/init_global_meta_objects.hpp>
@@ -13,22 +14,35 @@
 
 namespace datastream::compat {
 
-/// Makes the message types of modules and of blocks of type ids known to CAF 1.x. Call it before
-/// `caf::exec_main`, with the same parts. Calling it again is harmless.
-///
-///     compat::init_types<caf::io::middleman, caf::id_block::datastream>();
+#if DATASTREAM_CAF_1X
+
+namespace detail {
+
+template <class Part>
+constexpr bool is_module = std::is_base_of_v<caf::actor_system_module, Part>;
+
+template <class Part>
+void init_part() {
+  if constexpr (is_module<Part>)
+    Part::init_global_meta_objects();
+  else
+    caf::init_global_meta_objects<Part>();
+}
+
+template <class Part>
+void load_part(caf::actor_system_config& config) {
+  if constexpr (is_module<Part>)
+    config.load<Part>();
+}
+
+} // namespace detail
+
+/// Makes the message types of modules and of blocks of type ids known to CAF 1.x; `load` and
+/// `exec_main` do. Before the first actor system; calling it again is harmless.
 template <class... Parts>
 void init_types() {
-#if DATASTREAM_CAF_1X
   caf::core::init_global_meta_objects();
-  const auto init = []<class Part>(std::type_identity<Part>) {
-    if constexpr (std::is_base_of_v<caf::actor_system_module, Part>)
-      Part::init_global_meta_objects();
-    else
-      caf::init_global_meta_objects<Part>();
-  };
-  (init(std::type_identity<Parts>{}), ...);
-#endif
+  (detail::init_part<Parts>(), ...);
 }
 
 /// Loads modules into a configuration, and makes message types known, as `caf::exec_main` does.
@@ -37,15 +51,31 @@ void init_types() {
 template <class... Parts>
 void load(caf::actor_system_config& config) {
   init_types<Parts...>();
-#if DATASTREAM_CAF_1X
-  const auto load = [&]<class Part>(std::type_identity<Part>) {
-    if constexpr (std::is_base_of_v<caf::actor_system_module, Part>)
-      config.load<Part>();
-  };
-  (load(std::type_identity<Parts>{}), ...);
+  (detail::load_part<Parts>(config), ...);
+}
+
 #else
+
+/// Makes the message types of modules and of blocks of type ids known to CAF 1.x; `load` and
+/// `exec_main` do. Before the first actor system; calling it again is harmless.
+template <class... Parts>
+void init_types() {}
+
+/// Loads modules into a configuration, and makes message types known, as `caf::exec_main` does.
+///
+///     compat::load<caf::io::middleman, caf::id_block::datastream>(config);
+template <class... Parts>
+void load(caf::actor_system_config& config) {
   (config.load<Parts>(), ...);
+}
+
 #endif
+
+/// `caf::exec_main`, which on CAF 1.x leaves it to `CAF_MAIN` to make message types known.
+template <class... Parts, class Main>
+int exec_main(Main main, int argc, char** argv) {
+  init_types<Parts...>();
+  return caf::exec_main<Parts...>(main, argc, argv);
 }
 
 } // namespace datastream::compat

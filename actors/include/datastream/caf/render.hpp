@@ -10,7 +10,7 @@
 
 namespace datastream::compat {
 
-/// What went wrong. CAF 0.17.6 asks the system's configuration for the names.
+/// What went wrong. CAF 0.17.6 asks the system for the names of codes.
 inline std::string render([[maybe_unused]] const caf::actor_system& system,
                           const caf::error& error) {
 #if DATASTREAM_CAF_1X

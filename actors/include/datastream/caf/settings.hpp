@@ -1,9 +1,13 @@
 #pragma once
-/// Names of CAF's settings, which moved in 1.x.
+/// CAF's settings, whose names moved in 1.x.
 
 #include <datastream/caf/version.hpp>
 
+#include <caf/actor_system_config.hpp>
+#include <caf/settings.hpp>
+
 #include <string>
+#include <utility>
 
 namespace datastream::compat {
 
@@ -13,6 +17,17 @@ inline std::string setting(const char* name) {
   return std::string("caf.") + name;
 #else
   return name;
+#endif
+}
+
+/// Changes a CAF setting, by the name that 0.17.6 gives it. CAF 1.x forgets what was set for a
+/// module before it was loaded.
+template <class T>
+void set(caf::actor_system_config& config, const char* name, T value) {
+#if DATASTREAM_CAF_1X
+  caf::put(config.content, setting(name), std::move(value));
+#else
+  config.set(setting(name), std::move(value));
 #endif
 }
 
