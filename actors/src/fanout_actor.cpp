@@ -3,6 +3,8 @@
 #include "peer_errors.hpp"
 #include "subscriber_actors.hpp"
 
+#include <datastream/caf/thread_logger.hpp>
+
 #include <caf/actor_system.hpp>
 
 #include <variant>
@@ -65,6 +67,7 @@ void FanoutActor::declare(const Declaration& declaration) {
 }
 
 caf::actor spawn_fanout(caf::actor_system& system) {
+  const compat::ThreadLogger thread(system);
   return system.spawn<FanoutActor, caf::detached>();
 }
 

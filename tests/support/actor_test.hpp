@@ -6,6 +6,7 @@
 #include <datastream/actors/endpoint.hpp>
 #include <datastream/actors/subscriber.hpp>
 #include <datastream/actors/type_ids.hpp>
+#include <datastream/caf/thread_logger.hpp>
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -43,6 +44,7 @@ struct TestSystem {
 template <class Answer, class... Parts>
 std::expected<Answer, caf::error> ask(caf::actor_system& system, const caf::actor& actor,
                                       Parts&&... parts) {
+  const compat::ThreadLogger thread(system);
   caf::scoped_actor self{system};
   std::expected<Answer, caf::error> result = std::unexpected(caf::error{});
   self->request(actor, std::chrono::seconds(20), std::forward<Parts>(parts)...)
