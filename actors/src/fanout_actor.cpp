@@ -4,6 +4,7 @@
 #include "subscriber_actors.hpp"
 
 #include <datastream/caf/monitors.hpp>
+#include <datastream/caf/thread_logger.hpp>
 
 #include <caf/actor_system.hpp>
 
@@ -69,6 +70,7 @@ void FanoutActor::declare(const Declaration& declaration) {
 }
 
 caf::actor spawn_fanout(caf::actor_system& system) {
+  const compat::ThreadLogger thread(system);
   return system.spawn<FanoutActor, caf::detached>();
 }
 

@@ -1,8 +1,8 @@
 #include "middleman_test.hpp"
+#include "process_usage.hpp"
 
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <latch>
 
 using namespace datastream;
@@ -11,22 +11,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-// Its quarantine keeps what was freed, and takes its time: fewer frames, and no look at memory.
-constexpr bool memory_is_ours = false;
-constexpr std::uint64_t frames = 1'000'000;
-#else
-constexpr bool memory_is_ours = true;
-constexpr std::uint64_t frames = 10'000'000;
-#endif
-
-std::size_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  std::size_t total = 0;
-  std::size_t resident = 0;
-  file >> total >> resident;
-  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
+// AddressSanitizer takes its time: fewer frames.
+constexpr std::uint64_t frames = memory_is_ours ? 10'000'000 : 1'000'000;
 
 } // namespace
 
