@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <latch>
 
 using namespace datastream;
@@ -18,8 +19,8 @@ constexpr std::uint64_t frames = memory_is_ours ? 10'000'000 : 1'000'000;
 
 TEST_CASE("ten_million_frames_past_stopped_readers_here_and_elsewhere_cost_no_memory") {
   RemoteConfig config;
-  compat::set(config, "middleman.connection-timeout",
-              caf::timespan(0)); // nobody comes to the rescue
+  // Nobody comes to the rescue. Not zero, which means never to CAF 0.17.6 and at once to 1.x.
+  compat::set(config, "middleman.connection-timeout", caf::timespan(std::chrono::hours(1)));
   caf::actor_system system{config};
   Endpoint node{system, {.node = "n"}};
   const auto port = publish(system, node.ref(), 0);
