@@ -1,7 +1,8 @@
 # Finds the CAF to build with: CAF 1.x by the CMake package that it installs, else 0.17.6, which has
 # none, by its headers and libraries, as Debian's libcaf-dev installs them.
 #
-#   CAF_FOUND, CAF_VERSION, CAF_LOCATION, and the imported targets CAF::core and CAF::io
+#   CAF_FOUND, CAF_VERSION, CAF_LOCATION, and the imported targets CAF::core and CAF::io;
+#   where the optional component openssl is asked for: CAF_openssl_FOUND, and CAF::openssl
 #
 # CMAKE_PREFIX_PATH, CAF_ROOT and CAF_DIR say where to look first. What is found first is taken or
 # refused: a CAF that is supported does not stand in for one that is not.
@@ -11,11 +12,22 @@ set(caf_given_dir "${CAF_DIR}") # the search goes past a wrong one, and forgets 
 find_package(CAF CONFIG QUIET COMPONENTS core io)
 if(CAF_CONFIG)
   set(CAF_LOCATION ${CAF_DIR})
+  if(openssl IN_LIST CAF_FIND_COMPONENTS AND TARGET CAF::openssl)
+    find_package(OpenSSL QUIET) # which CAF's package refers to and does not look for
+    set(CAF_openssl_FOUND ${OpenSSL_FOUND})
+  endif()
 else()
   find_path(CAF_INCLUDE_DIR caf/config.hpp)
   find_library(CAF_CORE_LIBRARY caf_core)
   find_library(CAF_IO_LIBRARY caf_io)
   mark_as_advanced(CAF_INCLUDE_DIR CAF_CORE_LIBRARY CAF_IO_LIBRARY)
+  if(openssl IN_LIST CAF_FIND_COMPONENTS)
+    find_library(CAF_OPENSSL_LIBRARY caf_openssl)
+    mark_as_advanced(CAF_OPENSSL_LIBRARY)
+    if(CAF_OPENSSL_LIBRARY AND EXISTS ${CAF_INCLUDE_DIR}/caf/openssl/manager.hpp)
+      set(CAF_openssl_FOUND YES)
+    endif()
+  endif()
   set(CAF_LOCATION ${CAF_INCLUDE_DIR})
   set(CAF_VERSION "of unknown version")
   if(CAF_INCLUDE_DIR)
@@ -58,7 +70,7 @@ endif()
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(CAF REQUIRED_VARS caf_accepted VERSION_VAR CAF_VERSION
-                                  REASON_FAILURE_MESSAGE "${caf_refusal}")
+                                  HANDLE_COMPONENTS REASON_FAILURE_MESSAGE "${caf_refusal}")
 
 if(CAF_FOUND AND NOT TARGET CAF::core)
   add_library(CAF::core UNKNOWN IMPORTED)
@@ -68,4 +80,9 @@ if(CAF_FOUND AND NOT TARGET CAF::core)
   add_library(CAF::io UNKNOWN IMPORTED)
   set_target_properties(CAF::io PROPERTIES IMPORTED_LOCATION ${CAF_IO_LIBRARY}
                         INTERFACE_LINK_LIBRARIES CAF::core)
+endif()
+if(CAF_openssl_FOUND AND NOT TARGET CAF::openssl)
+  add_library(CAF::openssl UNKNOWN IMPORTED)
+  set_target_properties(CAF::openssl PROPERTIES IMPORTED_LOCATION ${CAF_OPENSSL_LIBRARY}
+                        INTERFACE_LINK_LIBRARIES CAF::io)
 endif()

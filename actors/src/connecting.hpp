@@ -8,6 +8,7 @@
 #include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/node_id.hpp>
+#include <caf/sec.hpp>
 
 #include <functional>
 #include <set>
@@ -51,7 +52,15 @@ void look_for(Self* self, const RemoteEndpoint& endpoint,
       return on_found(actor);
     ask(self, actor, timeout, on_found, on_error, find_atom_v, name);
   };
-  ask(self, connector, endpoint.timeout, connected, on_error, caf::connect_atom_v, endpoint.host,
+  // CAF 0.17.6 takes a connection that it opens in the moment of a heartbeat for one that has been
+  // silent for too long: try that once more.
+  const auto cut_off = [=](const caf::error& error) {
+    if (error != caf::sec::connection_timeout)
+      return on_error(error);
+    ask(self, connector, endpoint.timeout, connected, on_error, caf::connect_atom_v, endpoint.host,
+        endpoint.port);
+  };
+  ask(self, connector, endpoint.timeout, connected, cut_off, caf::connect_atom_v, endpoint.host,
       endpoint.port);
 }
 

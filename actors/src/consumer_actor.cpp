@@ -2,6 +2,8 @@
 
 #include "peer_errors.hpp"
 
+#include <datastream/caf/thread_logger.hpp>
+
 #include <caf/actor_system.hpp>
 #include <caf/typed_response_promise.hpp>
 
@@ -103,6 +105,7 @@ ConsumerLedger ConsumerActor::ledger() const {
 }
 
 caf::actor spawn_consumer(caf::actor_system& system, ConsumerOptions options) {
+  const compat::ThreadLogger thread(system);
   return system.spawn<ConsumerActor>(std::move(options));
 }
 

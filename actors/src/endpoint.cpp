@@ -4,6 +4,7 @@
 #include <datastream/actors/settings.hpp>
 #include <datastream/caf/render.hpp>
 #include <datastream/caf/send.hpp>
+#include <datastream/caf/thread_logger.hpp>
 #include <datastream/log_sink.hpp>
 
 #include <caf/actor_system.hpp>
@@ -51,9 +52,12 @@ Endpoint::Endpoint(caf::actor_system& system, EndpointOptions options) {
   PipeOptions pipe_options{.mux = options.mux, .health_interval = options.health_interval};
   auto pipe = std::make_shared<DatastreamEndpoint>(std::move(descriptor), pipe_options);
   state_ = std::make_unique<State>(system, std::move(options), std::move(pipe));
+  const compat::ThreadLogger thread(system);
   state_->actor =
       system.spawn<EndpointActor, caf::detached>(state_->pipe, state_->options, state_->gone);
 }
+
+Endpoint::Endpoint(Endpoint&&) noexcept = default;
 
 Endpoint& Endpoint::operator=(Endpoint&& other) noexcept {
   if (this != &other) {
@@ -98,6 +102,7 @@ void Endpoint::end_stream() {
   if (state_->pipe->ended())
     return;
   // The actor does it, so that no delivery overtakes the reply to a subscription that is beginning.
+  const compat::ThreadLogger thread(state_->system);
   caf::scoped_actor self{state_->system};
   compat::request(self.ptr(), state_->handle(), caf::infinite, end_atom_v)
       .receive([](const PipeLedger&) {},
@@ -114,6 +119,7 @@ bool Endpoint::close(std::chrono::milliseconds deadline) {
     return *state_->settled;
   bool settled = false;
   const caf::actor actor = state_->handle();
+  const compat::ThreadLogger thread(state_->system);
   caf::scoped_actor self{state_->system};
   compat::request(self.ptr(), actor,
                   std::clamp(deadline, std::chrono::milliseconds(0), longest_deadline),

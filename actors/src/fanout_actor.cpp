@@ -3,6 +3,9 @@
 #include "peer_errors.hpp"
 #include "subscriber_actors.hpp"
 
+#include <datastream/caf/monitors.hpp>
+#include <datastream/caf/thread_logger.hpp>
+
 #include <caf/actor_system.hpp>
 
 #include <variant>
@@ -11,7 +14,9 @@ namespace datastream {
 
 FanoutActor::FanoutActor(caf::actor_config& config)
     : caf::event_based_actor(config), fanout_(std::make_shared<DeliveryFanout>()),
-      subscribers_(std::make_unique<SubscriberActors<DeliveryFanout>>(this, fanout_)) {}
+      subscribers_(std::make_unique<SubscriberActors<DeliveryFanout>>(this, fanout_)) {
+  compat::hold_system_until_told(this);
+}
 
 FanoutActor::~FanoutActor() = default;
 
@@ -65,6 +70,7 @@ void FanoutActor::declare(const Declaration& declaration) {
 }
 
 caf::actor spawn_fanout(caf::actor_system& system) {
+  const compat::ThreadLogger thread(system);
   return system.spawn<FanoutActor, caf::detached>();
 }
 

@@ -3,6 +3,7 @@
 #include "peer_errors.hpp"
 
 #include <datastream/caf/send.hpp>
+#include <datastream/caf/thread_logger.hpp>
 
 #include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
@@ -75,8 +76,10 @@ bool PublisherActor::sent_from_here() {
   return from && from->node() == system().node();
 }
 
-Publisher::Publisher(caf::actor_system& system)
-    : system_(&system), actor_(system.spawn<PublisherActor>()) {}
+Publisher::Publisher(caf::actor_system& system) : system_(&system) {
+  const compat::ThreadLogger thread(system);
+  actor_ = system.spawn<PublisherActor>();
+}
 
 Publisher::Publisher(Publisher&& other) noexcept
     : system_(other.system_), actor_(std::exchange(other.actor_, nullptr)) {}
@@ -103,6 +106,7 @@ void Publisher::stop() noexcept {
 std::expected<void, caf::error> Publisher::offer(const std::string& name,
                                                  const EndpointRef& endpoint) {
   std::expected<void, caf::error> result;
+  const compat::ThreadLogger thread(*system_);
   caf::scoped_actor self{*system_};
   compat::request(self.ptr(), actor_, caf::infinite, offer_atom_v, name, endpoint.actor())
       .receive([](bool) {}, [&](caf::error& error) { result = std::unexpected(std::move(error)); });
@@ -111,6 +115,7 @@ std::expected<void, caf::error> Publisher::offer(const std::string& name,
 
 bool Publisher::withdraw(const std::string& name) {
   bool result = false;
+  const compat::ThreadLogger thread(*system_);
   caf::scoped_actor self{*system_};
   compat::request(self.ptr(), actor_, caf::infinite, withdraw_atom_v, name)
       .receive([&](bool was_there) { result = was_there; }, [](const caf::error&) {});

@@ -1,6 +1,7 @@
 #include <datastream/actors/registry.hpp>
 
 #include <datastream/caf/registry.hpp>
+#include <datastream/caf/thread_logger.hpp>
 
 #include <caf/actor_system.hpp>
 #include <caf/io/middleman.hpp>
@@ -27,6 +28,7 @@ caf::actor find_publisher(caf::actor_system& system, const caf::node_id& node) {
     return find_publisher(system);
   if (!system.has_middleman())
     return nullptr;
+  const compat::ThreadLogger thread(system);
   return caf::actor_cast<caf::actor>(
       system.middleman().remote_lookup(compat::registry_key(publisher_name.key), node));
 }

@@ -2,6 +2,8 @@
 
 #include "connecting.hpp"
 
+#include <datastream/caf/thread_logger.hpp>
+
 #include <caf/io/middleman.hpp>
 #include <caf/scoped_actor.hpp>
 
@@ -28,6 +30,7 @@ std::expected<std::uint16_t, caf::error> publish(caf::actor_system& system, cons
     return no_middleman();
   if (!actor)
     return std::unexpected(caf::make_error(ActorError::no_actor));
+  const compat::ThreadLogger thread(system);
   auto bound =
       system.middleman().publish(actor, port, address.empty() ? nullptr : address.c_str(), true);
   if (!bound)
@@ -45,6 +48,7 @@ std::expected<void, caf::error> unpublish(caf::actor_system& system, const caf::
                                           std::uint16_t port) {
   if (!system.has_middleman())
     return no_middleman();
+  const compat::ThreadLogger thread(system);
   if (auto done = system.middleman().unpublish(actor, port); !done)
     return std::unexpected(done.error());
   return {};
@@ -53,6 +57,7 @@ std::expected<void, caf::error> unpublish(caf::actor_system& system, const caf::
 std::expected<EndpointRef, caf::error> connect(caf::actor_system& system,
                                                const RemoteEndpoint& endpoint) {
   std::expected<EndpointRef, caf::error> result;
+  const compat::ThreadLogger thread(system);
   caf::scoped_actor self{system};
   look_for(
       self.ptr(), endpoint, [&](const caf::actor& actor) { result = EndpointRef(actor); },

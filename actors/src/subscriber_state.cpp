@@ -3,6 +3,7 @@
 #include "connecting.hpp"
 
 #include <datastream/caf/render.hpp>
+#include <datastream/caf/request.hpp>
 #include <datastream/log_sink.hpp>
 
 #include <caf/abstract_actor.hpp>
@@ -37,6 +38,7 @@ void learn(Catalog& names, const Declaration& declaration) {
 template <class Self>
 std::shared_ptr<Subscriber::State> Subscriber::State::make(Self* self) {
   std::shared_ptr<State> state(new State(self));
+  compat::hold_system_until_told(self); // endpoints of other processes watch it
   static_cast<caf::abstract_actor*>(self)->attach_functor([weak = std::weak_ptr(state)] {
     if (const auto alive = weak.lock()) {
       alive->watches.clear();
@@ -123,8 +125,8 @@ void Subscriber::State::subscribe_at(const SubscriptionPtr& subscription,
   // would serve a subscription that nobody knows any more.
   std::visit(
       [&](auto* owner) {
-        ask(owner, endpoint, caf::infinite, on_start, on_error, subscribe_atom_v,
-            std::move(request), reader);
+        compat::request_to_the_end(owner, endpoint, on_start, on_error, subscribe_atom_v,
+                                   std::move(request), reader);
       },
       self);
 }
@@ -148,8 +150,8 @@ void Subscriber::State::leave(const caf::actor& endpoint, SubscriptionId id) {
   // A request, because the reply to a mere message would reach the actor's own handlers.
   std::visit(
       [&](auto* owner) {
-        ask(
-            owner, endpoint, caf::infinite, [](bool) {},
+        compat::request_to_the_end(
+            owner, endpoint, [](bool) {},
             [](const caf::error&) { /* the endpoint is gone: so is the rest */ },
             unsubscribe_atom_v, id);
       },

@@ -2,6 +2,7 @@
 
 #include <datastream/actors/subscriber.hpp>
 #include <datastream/caf/send.hpp>
+#include <datastream/caf/thread_logger.hpp>
 
 #include <caf/behavior.hpp>
 #include <caf/blocking_actor.hpp>
@@ -63,6 +64,7 @@ struct ThreadSubscription::State {
 std::expected<ThreadSubscription, caf::error> ThreadSubscription::open(caf::actor_system& system,
                                                                        const EndpointRef& endpoint,
                                                                        Subscribe request) {
+  const compat::ThreadLogger thread(system);
   auto state = std::make_unique<State>(system);
   SubscriptionHandlers handlers;
   handlers.on_batch = [at = state.get()](const EventBatch& batch) { at->next = batch; };

@@ -1,12 +1,15 @@
-// Listens to `node.cpp` from another process: shows its merged log as it comes, once as a reader
-// that keeps up and once as one that is too slow, and in the end whether the ledgers balance.
+// Listens to `node.cpp` from another process: shows its merged log as it comes, once as a viewer
+// that keeps up and once as one that is too slow; passes the stream on to `reader.cpp`; and says in
+// the end whether the ledgers of all three programs balance.
 
 #include "messages.hpp"
-#include "reader.hpp"
+#include "relay.hpp"
 #include "report.hpp"
+#include "viewer.hpp"
 
 #include <datastream/actors.hpp>
 #include <datastream/caf/load.hpp>
+#include <datastream/caf/monitors.hpp>
 #include <datastream/caf/render.hpp>
 #include <datastream/caf/send.hpp>
 
@@ -17,10 +20,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <map>
+#include <optional>
 #include <string>
 
 namespace ds = datastream;
 namespace compat = datastream::compat; // what differs between versions of CAF
+using namespace std::chrono_literals;
+using namespace word_index;
 
 namespace {
 
@@ -39,7 +46,6 @@ struct Config : caf::actor_system_config {
 int exit_status = EXIT_FAILURE;
 
 void caf_main(caf::actor_system& system, const Config& config) {
-  using namespace std::chrono_literals;
   caf::scoped_actor self{system};
   const auto fail = [&](const std::string& what, const caf::error& error) {
     std::cerr << what << ": " << compat::render(system, error) << '\n';
@@ -49,37 +55,63 @@ void caf_main(caf::actor_system& system, const Config& config) {
   if (!node)
     return fail("cannot reach the node", node.error());
   caf::actor endpoint;
-  compat::request(self.ptr(), *node, 10s, word_index::endpoint_atom_v)
+  compat::request(self.ptr(), *node, 10s, endpoint_atom_v)
       .receive([&](const caf::actor& actor) { endpoint = actor; },
                [&](const caf::error& error) { fail("no endpoint", error); });
   if (!endpoint)
     return;
+  const ds::EndpointRef stream{endpoint};
 
-  // The second reader takes so long for each delivery, and may leave so little unacknowledged,
+  // What the reader subscribes to, and where it reports: two ports, the first line of the output.
+  const caf::actor fanout = ds::spawn_fanout(system);
+  ds::Publisher publisher{system};
+  const auto offered = publisher.offer(stream_name, ds::EndpointRef(fanout));
+  const auto port = ds::publish(system, publisher.actor(), 0);
+  const auto report_port = ds::publish(system, caf::actor(self), 0);
+  if (!offered || !port || !report_port)
+    return fail("cannot listen", !offered ? offered.error()
+                                 : !port  ? port.error()
+                                          : report_port.error());
+  std::cout << *port << ' ' << *report_port << '\n' << std::flush;
+
+  // The second viewer takes so long for each delivery, and may leave so little unacknowledged,
   // that it loses most of the stream. It blocks, so it has a thread of its own.
-  const auto keeping_up = system.spawn<Reader>(ds::EndpointRef(endpoint), caf::actor(self),
-                                               ReaderOptions{.title = "log "});
-  const auto slow = system.spawn<Reader, caf::detached>(
-      ds::EndpointRef(endpoint), caf::actor(self),
-      ReaderOptions{.title = "slow", .pause = 40ms, .capacity = {256, 1U << 20U}});
+  const auto log = system.spawn<Viewer>(stream, caf::actor(self), ViewerOptions{.title = "log"});
+  const auto slow = system.spawn<Viewer, caf::detached>(
+      stream, caf::actor(self),
+      ViewerOptions{.title = "slow", .pause = 40ms, .capacity = {256, 1U << 20U}});
+  const auto passing_on = system.spawn(relay, stream, fanout, caf::actor(self));
 
-  std::map<std::string, ReaderReport> reports;
   std::size_t subscribed = 0;
+  const auto count_subscribed = [&] {
+    if (++subscribed == 4) // two viewers, relay and reader
+      compat::send(self.ptr(), *node, start_atom_v);
+  };
+  std::map<std::string, Report> reports;
+  std::optional<ds::SubscriptionId> relayed;
+  caf::actor reader;
+  std::optional<compat::DownWatch> reader_watch;
   bool lost = false;
-  self->receive_while([&] { return reports.size() < 2 && !lost; })(
-      [&](word_index::subscribed_atom) {
-        if (++subscribed == 2)
-          compat::send(self.ptr(), *node, word_index::start_atom_v);
+  self->receive_while([&] { return (reports.size() < 3 || !relayed) && !lost; })(
+      [&](subscribed_atom) { count_subscribed(); },
+      [&](subscribed_atom, const caf::actor& sender) {
+        reader = sender;
+        reader_watch.emplace(reader, caf::actor(self), lost_atom_v);
+        count_subscribed();
       },
-      [&](const ReaderReport& report) { reports[report.title] = report; },
-      [&](word_index::lost_atom, const caf::error& reason) {
-        fail("the node is gone", reason);
+      [&](const Report& report) { reports[report.title] = report; },
+      [&](relayed_atom, ds::SubscriptionId id) { relayed = id; },
+      [&](lost_atom, const caf::error& reason) {
+        fail("the node or the reader is gone", reason);
         lost = true;
       });
 
   if (!lost) {
-    Accounts accounts;
-    compat::request(self.ptr(), *node, 10s, word_index::tally_atom_v)
+    Accounts accounts{.log = reports["log"],
+                      .slow = reports["slow"],
+                      .reader = reports["far"],
+                      .relay = *relayed};
+    compat::request(self.ptr(), *node, 10s, tally_atom_v)
         .receive(
             [&](std::uint64_t accepted, std::uint64_t refused) {
               accounts.callers_accepted = accepted;
@@ -88,13 +120,16 @@ void caf_main(caf::actor_system& system, const Config& config) {
             [&](const caf::error& error) { fail("no tally", error); });
     compat::request(self.ptr(), endpoint, 10s, ds::ledger_atom_v)
         .receive([&](const ds::PipeLedger& ledger) { accounts.pipe = ledger; },
-                 [&](const caf::error& error) { fail("no ledger", error); });
-    accounts.readers = {reports["log "], reports["slow"]};
+                 [&](const caf::error& error) { fail("no ledger of the node", error); });
+    compat::request(self.ptr(), fanout, 10s, ds::ledger_atom_v)
+        .receive([&](const ds::PublicationLedger& ledger) { accounts.fanout = ledger; },
+                 [&](const caf::error& error) { fail("no ledger of the fanout", error); });
     exit_status = print_report(std::cout, accounts) ? EXIT_SUCCESS : EXIT_FAILURE;
-    compat::send(self.ptr(), *node, word_index::done_atom_v);
+    compat::send(self.ptr(), *node, done_atom_v);
+    compat::send(self.ptr(), reader, done_atom_v);
   }
-  self->send_exit(keeping_up, caf::exit_reason::user_shutdown);
-  self->send_exit(slow, caf::exit_reason::user_shutdown);
+  for (const caf::actor& each : {log, slow, passing_on, fanout})
+    caf::anon_send_exit(each, caf::exit_reason::user_shutdown);
 }
 
 } // namespace
@@ -102,7 +137,7 @@ void caf_main(caf::actor_system& system, const Config& config) {
 int main(int argc, char** argv) {
   std::signal(SIGINT, SIG_IGN); // the node ends its stream, and that ends this program
   const int status =
-      compat::exec_main<caf::io::middleman, caf::id_block::datastream, caf::id_block::word_index,
-                        caf::id_block::word_index_collector>(caf_main, argc, argv);
+      compat::exec_main<caf::io::middleman, caf::id_block::datastream, caf::id_block::word_index>(
+          caf_main, argc, argv);
   return status != EXIT_SUCCESS ? status : exit_status;
 }

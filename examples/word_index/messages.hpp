@@ -1,14 +1,20 @@
 #pragma once
-/// What node and collector of the word index say to each other besides telemetry, and the records
-/// that the node's workers emit.
+/// What node, collector and reader of the word index say to each other besides telemetry, and the
+/// records that the node's workers emit.
 
+#include <datastream/actors/type_ids.hpp>
+#include <datastream/model/ids.hpp>
+#include <datastream/model/ledger.hpp>
 #include <datastream/record.hpp>
+
+#include <datastream/caf/inspect.hpp>
 
 #include <caf/type_id.hpp>
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace word_index {
 
@@ -29,11 +35,44 @@ struct TopWords {
 };
 DATASTREAM_RECORD(TopWords, counts)
 
+/// The name under which the collector offers what it passes on.
+inline constexpr auto stream_name = "word-index";
+
+/// What arrived on one channel.
+struct ChannelTotal {
+  std::string name;
+  std::uint64_t frames = 0;
+  std::uint64_t bytes = 0;
+};
+template <class Inspector>
+datastream::compat::InspectResult<Inspector> inspect(Inspector& f, ChannelTotal& x) {
+  return datastream::compat::inspect_object(f, x, "ChannelTotal", "name", x.name, "frames",
+                                            x.frames, "bytes", x.bytes);
+}
+
+/// What a subscriber knows when the stream has ended.
+struct Report {
+  std::string title;
+  datastream::SubscriptionId subscription;
+  datastream::IngestLedger ledger;
+  std::vector<ChannelTotal> channels;
+  std::map<std::string, std::uint64_t> words; ///< summed over the records that arrived
+};
+template <class Inspector>
+datastream::compat::InspectResult<Inspector> inspect(Inspector& f, Report& x) {
+  return datastream::compat::inspect_object(f, x, "Report", "title", x.title, "subscription",
+                                            x.subscription, "ledger", x.ledger, "channels",
+                                            x.channels, "words", x.words);
+}
+
 } // namespace word_index
 
 CAF_BEGIN_TYPE_ID_BLOCK(word_index, caf::first_custom_type_id)
 
-/// -> `caf::actor`: the node's endpoint.
+CAF_ADD_TYPE_ID(word_index, (word_index::Report))
+
+// To the node.
+/// -> `caf::actor`: its endpoint.
 CAF_ADD_ATOM(word_index, word_index, endpoint_atom, "endpoint")
 /// Work may begin: the sender has subscribed to what it wants to see from the start.
 CAF_ADD_ATOM(word_index, word_index, start_atom, "start")
@@ -41,7 +80,19 @@ CAF_ADD_ATOM(word_index, word_index, start_atom, "start")
 CAF_ADD_ATOM(word_index, word_index, stop_atom, "stop")
 /// -> accepted, refused: what `submit` answered the workers, as they counted it.
 CAF_ADD_ATOM(word_index, word_index, tally_atom, "tally")
-/// The sender needs the node no more.
+/// The sender needs the receiver no more. To the reader as well.
 CAF_ADD_ATOM(word_index, word_index, done_atom, "done")
+
+// To the collector. A `Report` comes when the stream has ended.
+/// A subscription has begun. The reader adds itself, as `caf::actor`.
+CAF_ADD_ATOM(word_index, word_index, subscribed_atom, "subscribed")
+/// A subscription has ended before its stream; why, as `caf::error`.
+CAF_ADD_ATOM(word_index, word_index, lost_atom, "lost")
+/// All that the relay has received, its reader has acknowledged. With the `SubscriptionId` of the
+/// relay's own subscription.
+CAF_ADD_ATOM(word_index, word_index, relayed_atom, "relayed")
+
+// To the sender itself: the end of the stream has been handled.
+CAF_ADD_ATOM(word_index, word_index, finish_atom, "finish")
 
 CAF_END_TYPE_ID_BLOCK(word_index)

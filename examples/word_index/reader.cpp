@@ -1,128 +1,86 @@
-#include "reader.hpp"
+// Reads what `collector.cpp` passes on, from a third process, which knows nothing of the node. It
+// may be started before the collector listens.
 
 #include "messages.hpp"
+#include "viewer.hpp"
 
+#include <datastream/actors.hpp>
+#include <datastream/caf/load.hpp>
+#include <datastream/caf/render.hpp>
 #include <datastream/caf/send.hpp>
-#include <datastream/views/channel_names.hpp>
-#include <datastream/views/merged_log.hpp>
-#include <datastream/views/metric_series.hpp>
 
+#include <caf/io/middleman.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
 #include <iostream>
-#include <sstream>
-#include <thread>
+#include <string>
 
 namespace ds = datastream;
 namespace compat = datastream::compat; // what differs between versions of CAF
 using namespace std::chrono_literals;
+using namespace word_index;
 
 namespace {
 
-/// Kept of the stream, so that `--watch` may go on for days.
-constexpr ds::Retention retention{.frames = 1'000'000};
-constexpr auto show_interval = 1000ms;
-constexpr std::size_t lines_at_once = 4;
-constexpr std::size_t line_width = 110;
+struct Config : caf::actor_system_config {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 0;
+  std::uint16_t report_port = 0;
+
+  Config() {
+    ds::recommended_settings(*this);
+    opt_group{custom_options_, "global"}
+        .add(host, "host", "where the collector runs")
+        .add(port, "port", "where it offers its stream")
+        .add(report_port, "report-port", "where it takes reports");
+  }
+};
+
+int exit_status = EXIT_FAILURE;
+
+void caf_main(caf::actor_system& system, const Config& config) {
+  caf::scoped_actor self{system};
+  const auto fail = [&](const std::string& what, const caf::error& error) {
+    std::cerr << what << ": " << compat::render(system, error) << '\n';
+  };
+
+  // Takes its time over every delivery, so that the fanout drops a part of what it is offered.
+  const auto viewer = system.spawn<Viewer, caf::detached>(
+      ds::RemoteEndpoint{.host = config.host, .port = config.port, .name = stream_name},
+      caf::actor(self), ViewerOptions{.title = "far", .pause = 2ms, .capacity = {512, 16U << 20U}});
+
+  caf::actor collector;
+  bool done = false;
+  bool lost = false;
+  self->receive_while([&] { return !done && !lost; })(
+      [&](subscribed_atom) {
+        const auto found = system.middleman().remote_actor(config.host, config.report_port);
+        if (found) {
+          collector = *found;
+          compat::send(self.ptr(), collector, subscribed_atom_v, caf::actor(self));
+        } else {
+          fail("cannot reach the collector", found.error());
+          lost = true;
+        }
+      },
+      [&](const Report& report) { compat::send(self.ptr(), collector, report); },
+      [&](done_atom) { done = true; },
+      [&](lost_atom, const caf::error& reason) {
+        fail("the collector is gone", reason);
+        lost = true;
+      });
+  if (done)
+    exit_status = EXIT_SUCCESS;
+  caf::anon_send_exit(viewer, caf::exit_reason::user_shutdown);
+}
 
 } // namespace
 
-Reader::Reader(caf::actor_config& config, ds::EndpointRef endpoint, caf::actor owner,
-               ReaderOptions options)
-    : event_based_actor(config), endpoint_(std::move(endpoint)), owner_(std::move(owner)),
-      options_(std::move(options)), subscriber_(this), consumer_(retention) {}
-
-caf::behavior Reader::make_behavior() {
-  subscriber_.subscribe(endpoint_,
-                        {.on_batch =
-                             [this](const ds::EventBatch& batch) {
-                               consumer_.accept(batch);
-                               if (options_.pause.count() > 0)
-                                 std::this_thread::sleep_for(options_.pause);
-                               // After this delivery is acknowledged, so that the node's ledger
-                               // knows of it.
-                               if (batch.ended)
-                                 compat::send(this, caf::actor(this), word_index::finish_atom_v);
-                             },
-                         .on_start =
-                             [this](const ds::SubscriptionStart& start) {
-                               consumer_.begin(start);
-                               subscription_ = start.id;
-                               stream_ = start.starts.front().stream;
-                               shown_until_ = start.starts.front().from;
-                               compat::send(this, owner_, word_index::subscribed_atom_v);
-                               compat::send(this, caf::actor(this), word_index::show_atom_v);
-                             },
-                         .on_down =
-                             [this](const caf::error& reason) {
-                               compat::send(this, owner_, word_index::lost_atom_v, reason);
-                             }},
-                        {.name = options_.title, .capacity = options_.capacity});
-  return subscriber_.handlers(
-      [this](word_index::show_atom) {
-        show();
-        if (!ended_)
-          compat::delayed_send(this, caf::actor(this), show_interval, word_index::show_atom_v);
-      },
-      [this](word_index::finish_atom) {
-        ended_ = true;
-        show();
-        compat::send(this, owner_, report());
-      });
-}
-
-/// Prints the first few entries of the merged log that were not shown yet, and how many follow.
-void Reader::show() {
-  const ds::StoredStream& stored = *consumer_.store().find(stream_);
-  const auto catalog = consumer_.catalog().snapshot().snapshot;
-  const ds::ChannelNames names(catalog, stream_);
-  const auto log = ds::merged_log_with_names(stored, ds::registry_of(catalog, stream_),
-                                             std::cref(names), shown_until_);
-  std::ostringstream out;
-  std::size_t lines = 0;
-  std::size_t more = 0;
-  std::uint64_t missing = 0;
-  for (const ds::LogEntry& entry : log) {
-    if (const auto* frame = std::get_if<ds::LogFrame>(&entry))
-      shown_until_ = ds::Position{frame->frame.position.value + 1};
-    if (lines < lines_at_once) {
-      std::string line = to_string(entry);
-      if (line.size() > line_width)
-        line.replace(line_width - 3, std::string::npos, "...");
-      out << options_.title << " | " << line << '\n';
-      ++lines;
-    } else if (const auto* gap = std::get_if<ds::GapSpan>(&entry)) {
-      missing += gap->count();
-    } else {
-      ++more;
-    }
-  }
-  if (more + missing > 0) {
-    out << options_.title << " |    ... and " << more << " more frames";
-    if (missing > 0)
-      out << ", " << missing << " missing between them";
-    out << '\n';
-  }
-  std::cout << out.str() << std::flush;
-}
-
-ReaderReport Reader::report() const {
-  const ds::StoredStream& stored = *consumer_.store().find(stream_);
-  ReaderReport result;
-  result.title = options_.title;
-  result.subscription = subscription_;
-  result.ledger = stored.ledger();
-  std::map<ds::ChannelId, ReaderReport::Channel> channels;
-  for (const ds::FrameView& frame : stored.frames()) {
-    ReaderReport::Channel& channel = channels[frame.channel];
-    ++channel.frames;
-    channel.bytes += frame.payload.size();
-  }
-  for (auto& [id, channel] : channels) {
-    channel.name = consumer_.channel_name(stream_, id);
-    result.channels.push_back(channel);
-  }
-  if (const auto words = consumer_.catalog().find_channel(stream_, word_index::TopWords::CHANNEL))
-    for (const auto& point : ds::metric_series_on<word_index::TopWords>(stored, words->id))
-      for (const auto& [word, count] : point.record.counts)
-        result.words[word] += count;
-  return result;
+int main(int argc, char** argv) {
+  const int status =
+      compat::exec_main<caf::io::middleman, caf::id_block::datastream, caf::id_block::word_index>(
+          caf_main, argc, argv);
+  return status != EXIT_SUCCESS ? status : exit_status;
 }

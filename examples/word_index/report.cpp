@@ -1,23 +1,25 @@
 #include "report.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <iomanip>
 #include <ostream>
 #include <sstream>
 #include <string>
 
 namespace ds = datastream;
+using namespace word_index;
 
 namespace {
 
-void print_channels(std::ostream& out, const ReaderReport& reader) {
+void print_channels(std::ostream& out, const Report& reader) {
   out << "\nchannel                 frames         bytes\n";
   for (const auto& channel : reader.channels)
     out << std::left << std::setw(18) << channel.name << std::right << std::setw(12)
         << channel.frames << std::setw(14) << channel.bytes << '\n';
 }
 
-void print_words(std::ostream& out, const ReaderReport& reader) {
+void print_words(std::ostream& out, const Report& reader) {
   std::vector<std::pair<std::uint64_t, std::string>> ranked;
   ranked.reserve(reader.words.size());
   for (const auto& [word, count] : reader.words)
@@ -31,14 +33,16 @@ void print_words(std::ostream& out, const ReaderReport& reader) {
   out << '\n';
 }
 
-void print_row(std::ostream& out, const char* label, std::uint64_t log, std::uint64_t slow) {
-  out << std::left << std::setw(40) << label << std::right << std::setw(12) << log << std::setw(12)
-      << slow << '\n';
+void print_row(std::ostream& out, const char* label, std::initializer_list<std::uint64_t> counts) {
+  out << std::left << std::setw(40) << label << std::right;
+  for (const std::uint64_t count : counts)
+    out << std::setw(12) << count;
+  out << '\n';
 }
 
-/// The node's account of one reader; nothing where it has none.
-ds::SubscriberCounts counts_of(const ds::PipeLedger& pipe, ds::SubscriptionId id) {
-  for (const ds::SubscriberLedger& subscriber : pipe.fanout.subscribers)
+/// A fanout's account of one subscriber; nothing where it has none.
+ds::SubscriberCounts counts_of(const ds::FanoutLedger& fanout, ds::SubscriptionId id) {
+  for (const ds::SubscriberLedger& subscriber : fanout.subscribers)
     if (subscriber.id == id)
       return subscriber.counts;
   return {};
@@ -59,17 +63,34 @@ private:
   std::ostringstream differences_;
 };
 
+/// One subscriber of a fanout against the store behind it.
+void audit_reader(Audit& audit, const Report& reader, const ds::SubscriberCounts& counts) {
+  const ds::IngestLedger& ingest = reader.ledger;
+  audit.equal(reader.title + ": offered and acknowledged or dropped", counts.offered,
+              counts.acknowledged + counts.dropped);
+  audit.equal(reader.title + ": acknowledged and stored", counts.acknowledged, ingest.stored);
+  audit.equal(reader.title + ": arrived and stored or known", ingest.arrived,
+              ingest.stored + ingest.duplicates + ingest.conflicts + ingest.late_for_evicted);
+  audit.equal(reader.title + ": offered to it and stored or missing",
+              ingest.assigned.value_or(0) - ingest.from.value_or(ds::Position{}).value,
+              ingest.stored + ingest.missing());
+}
+
 } // namespace
 
 bool print_report(std::ostream& out, const Accounts& accounts) {
   const ds::PipeLedger& pipe = accounts.pipe;
-  const ReaderReport& log = accounts.readers[0];
-  const ReaderReport& slow = accounts.readers[1];
-  const auto log_counts = counts_of(pipe, log.subscription);
-  const auto slow_counts = counts_of(pipe, slow.subscription);
+  const ds::PublicationLedger& fanout = accounts.fanout;
+  const ds::IngestLedger& log = accounts.log.ledger;
+  const ds::IngestLedger& slow = accounts.slow.ledger;
+  const ds::IngestLedger& reader = accounts.reader.ledger;
+  const auto log_counts = counts_of(pipe.fanout, accounts.log.subscription);
+  const auto slow_counts = counts_of(pipe.fanout, accounts.slow.subscription);
+  const auto relay_counts = counts_of(pipe.fanout, accounts.relay);
+  const auto reader_counts = counts_of(fanout.fanout, accounts.reader.subscription);
 
-  print_channels(out, log);
-  print_words(out, log);
+  print_channels(out, accounts.log);
+  print_words(out, accounts.log);
 
   out << "\nledger, in frames: the workers called submit "
       << accounts.callers_accepted + accounts.callers_refused << " times\n";
@@ -77,18 +98,25 @@ bool print_report(std::ostream& out, const Accounts& accounts) {
       << "  position assigned   " << pipe.assigned << '\n'
       << "  nobody subscribed   " << pipe.bitbucketed << "\n\n"
       << std::setw(52) << "log" << std::setw(12) << "slow" << '\n';
-  print_row(out, "node: offered", log_counts.offered, slow_counts.offered);
-  print_row(out, "node: acknowledged", log_counts.acknowledged, slow_counts.acknowledged);
-  print_row(out, "node: dropped, the reader was full", log_counts.dropped, slow_counts.dropped);
-  print_row(out, "collector: stored", log.ledger.stored, slow.ledger.stored);
-  print_row(out, "  and evicted again", log.ledger.evicted, slow.ledger.evicted);
-  print_row(out, "collector: missing", log.ledger.missing(), slow.ledger.missing());
-  print_row(out, "  before the first stored frame", log.ledger.leading().value_or(0),
-            slow.ledger.leading().value_or(0));
-  print_row(out, "  between stored frames", log.ledger.interior_gaps(),
-            slow.ledger.interior_gaps());
-  print_row(out, "  after the last stored frame", log.ledger.trailing().value_or(0),
-            slow.ledger.trailing().value_or(0));
+  print_row(out, "node: offered", {log_counts.offered, slow_counts.offered});
+  print_row(out, "node: acknowledged", {log_counts.acknowledged, slow_counts.acknowledged});
+  print_row(out, "node: dropped, the viewer was full", {log_counts.dropped, slow_counts.dropped});
+  print_row(out, "collector: stored", {log.stored, slow.stored});
+  print_row(out, "  and evicted again", {log.evicted, slow.evicted});
+  print_row(out, "collector: missing", {log.missing(), slow.missing()});
+  print_row(out, "  before the first stored frame",
+            {log.leading().value_or(0), slow.leading().value_or(0)});
+  print_row(out, "  between stored frames", {log.interior_gaps(), slow.interior_gaps()});
+  print_row(out, "  after the last stored frame",
+            {log.trailing().value_or(0), slow.trailing().value_or(0)});
+
+  out << '\n' << std::setw(52) << "far" << '\n';
+  print_row(out, "node: offered", {relay_counts.offered});
+  print_row(out, "node: dropped, the relay was full", {relay_counts.dropped});
+  print_row(out, "collector: passed on", {fanout.published});
+  print_row(out, "collector: dropped, the reader was full", {reader_counts.dropped});
+  print_row(out, "reader: stored", {reader.stored});
+  print_row(out, "reader: missing", {reader.missing()});
   out << '\n';
 
   Audit audit;
@@ -97,29 +125,28 @@ bool print_report(std::ostream& out, const Accounts& accounts) {
   audit.equal("still in the mux", pipe.in_mux, 0);
   audit.equal("assigned and published or bitbucketed", pipe.assigned,
               pipe.published + pipe.bitbucketed + pipe.drained_directly);
-  for (const auto& [reader, counts] :
-       {std::pair(&log, log_counts), std::pair(&slow, slow_counts)}) {
-    const ds::IngestLedger& ingest = reader->ledger;
-    audit.equal(reader->title + ": offered and acknowledged or dropped", counts.offered,
-                counts.acknowledged + counts.dropped);
-    audit.equal(reader->title + ": dropped by the node and missing", counts.dropped,
-                ingest.missing());
-    audit.equal(reader->title + ": acknowledged and stored", counts.acknowledged, ingest.stored);
-    audit.equal(reader->title + ": arrived and stored or known", ingest.arrived,
-                ingest.stored + ingest.duplicates + ingest.conflicts + ingest.late_for_evicted);
-    audit.equal(reader->title + ": offered to it and stored or missing",
-                ingest.assigned.value_or(0) - ingest.from.value_or(ds::Position{}).value,
-                ingest.stored + ingest.missing());
-  }
+  audit_reader(audit, accounts.log, log_counts);
+  audit.equal("log: dropped by the node and missing", log_counts.dropped, log.missing());
+  audit_reader(audit, accounts.slow, slow_counts);
+  audit.equal("slow: dropped by the node and missing", slow_counts.dropped, slow.missing());
+  audit.equal("relay: offered and acknowledged or dropped", relay_counts.offered,
+              relay_counts.acknowledged + relay_counts.dropped);
+  audit.equal("relay: acknowledged and passed on", relay_counts.acknowledged, fanout.published);
+  audit.equal("relay: passed on and offered to the reader", fanout.published,
+              reader_counts.offered);
+  audit_reader(audit, accounts.reader, reader_counts);
+  audit.equal("far: dropped by node and collector and missing",
+              relay_counts.dropped + reader_counts.dropped, reader.missing());
   if (audit.any()) {
     out << "ledger DOES NOT BALANCE: " << audit.text() << '\n' << std::flush;
     return false;
   }
   out << "ledger balanced: submitted " << pipe.submitted() << " = refused " << pipe.refused.total()
       << " + assigned " << pipe.assigned << "; log " << log_counts.offered << " = stored "
-      << log.ledger.stored << " + missing " << log.ledger.missing() << "; slow "
-      << slow_counts.offered << " = stored " << slow.ledger.stored << " + missing "
-      << slow.ledger.missing() << '\n'
+      << log.stored << " + missing " << log.missing() << "; slow " << slow_counts.offered
+      << " = stored " << slow.stored << " + missing " << slow.missing() << "; far "
+      << relay_counts.offered << " = stored " << reader.stored << " + dropped by node "
+      << relay_counts.dropped << " and collector " << reader_counts.dropped << '\n'
       << std::flush;
   return true;
 }

@@ -1,7 +1,6 @@
 #include "middleman_test.hpp"
+#include "submitting.hpp"
 #include "watchdog.hpp"
-
-#include <datastream/actors/consumer_actor.hpp>
 
 #include <doctest/doctest.h>
 
@@ -21,135 +20,7 @@ struct Action {
   std::function<void()> run;
 };
 
-/// What a reader does in one of its deliveries.
-enum class Whim { nothing, unsubscribe, quit, fail, end_stream };
-
-caf::behavior moody(caf::event_based_actor* self, const EndpointRef& node, Whim whim,
-                    std::uint64_t at, const std::function<void()>& end_stream) {
-  Subscriber in{self};
-  auto token = std::make_shared<std::uint64_t>();
-  *token = in.subscribe(node, [=, count = std::uint64_t{0}](const EventBatch&) mutable {
-    if (++count != at)
-      return;
-    if (whim == Whim::unsubscribe)
-      in.unsubscribe(*token);
-    else if (whim == Whim::quit)
-      self->quit();
-    else if (whim == Whim::fail)
-      throw std::runtime_error("a moody reader");
-    else if (whim == Whim::end_stream)
-      end_stream();
-  });
-  return in.handlers();
-}
-
-/// A thread that submits until it is stopped, and counts what it was told.
-class Submitting {
-public:
-  explicit Submitting(DatastreamProducer out)
-      : out_(std::move(out)), thread_([this](std::stop_token stop) {
-          while (!stop.stop_requested())
-            for (int i = 0; i < 10; ++i)
-              ++(out_.submit_text(ChannelId{1}, "text") ? accepted : refused);
-        }) {}
-  void stop() {
-    thread_.request_stop();
-    if (thread_.joinable())
-      thread_.join();
-  }
-  std::uint64_t accepted = 0;
-  std::uint64_t refused = 0;
-
-private:
-  DatastreamProducer out_;
-  std::jthread thread_;
-};
-
 } // namespace
-
-TEST_CASE("everything_may_be_closed_in_any_order") {
-  Watchdog watchdog(60s);
-  for (std::uint64_t seed = 0; seed < 250; ++seed) {
-    std::mt19937_64 random(seed);
-    TestSystem test;
-    auto node = std::make_unique<Endpoint>(test.system,
-                                           EndpointOptions{.node = "n", .close_deadline = 20ms});
-    const DatastreamProducer out = node->producer();
-    Submitting submitting(out);
-    std::optional<DatastreamSubscription> pulled = node->subscribe("pulled");
-    std::vector<caf::actor> readers;
-    for (int i = 0; i < 3; ++i)
-      readers.push_back(
-          test.system.spawn(moody, node->ref(), static_cast<Whim>(random() % 5), 1 + random() % 5,
-                            // The endpoint outlives this reader's deliveries only
-                            // while it is open: end by message.
-                            [to = node->ref().actor()] { compat::anon_send(to, end_atom_v); }));
-    caf::actor consumer = spawn_consumer(test.system);
-    compat::anon_send(consumer, follow_atom_v, node->ref().actor());
-    std::optional<PipeLedger> ledger;
-
-    std::vector<Action> owner = {
-        {"end the stream",
-         [&] {
-           if (node)
-             node->end_stream();
-         }},
-        {"close the endpoint",
-         [&] {
-           if (node) {
-             node->close();
-             ledger = node->ledger();
-           }
-         }},
-        {"destroy the endpoint", [&] { node.reset(); }},
-    };
-    std::vector<Action> others = {
-        {"stop a reader", [&] { stop(readers[0]); }},
-        {"kill a reader", [&] { caf::anon_send_exit(readers[1], caf::exit_reason::kill); }},
-        {"forget a reader", [&] { readers[2] = nullptr; }},
-        {"stop the consumer", [&] { stop(consumer); }},
-        {"drop the subscription", [&] { pulled.reset(); }},
-        {"take from the subscription",
-         [&] {
-           if (pulled)
-             pulled->drain_available();
-         }},
-    };
-    std::shuffle(owner.begin(), owner.end(), random);
-    std::shuffle(others.begin(), others.end(), random);
-    const bool submit_to_the_end = random() % 2;
-    const auto run = [&](const std::vector<Action>& actions) {
-      for (const Action& action : actions) {
-        watchdog.feed("seed " + std::to_string(seed) + ": " + action.name);
-        action.run();
-      }
-    };
-    {
-      std::jthread second([&] { run(others); });
-      if (random() % 4 == 0)
-        second.join();
-      run(owner);
-    }
-    if (!submit_to_the_end)
-      submitting.stop();
-    watchdog.feed("seed " + std::to_string(seed) + ": the producer's end");
-    // Producers outlive it all: refused, and counted by them and by us.
-    CHECK_FALSE(out.submit_text(ChannelId{1}, "late"));
-    submitting.stop();
-    if (ledger) {
-      CHECK(ledger->balanced());
-      for (const SubscriberLedger& entry : ledger->fanout.subscribers)
-        CHECK(entry.name == "pulled"); // what it has queued stays readable
-      CHECK(ledger->in_mux == 0);
-      CHECK(ledger->ended);
-      CHECK(ledger->assigned == submitting.accepted);
-      CHECK(ledger->refused.total() <= submitting.refused);
-    }
-    readers.clear();
-    consumer = nullptr;
-    watchdog.feed("seed " + std::to_string(seed) + ": the actor system");
-  }
-}
 
 TEST_CASE("close_returns_at_its_deadline_when_a_reader_never_acknowledges") {
   Watchdog watchdog(60s);

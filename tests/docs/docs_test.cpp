@@ -98,6 +98,9 @@ std::map<std::string, std::string> defaults_in_words() {
       {"tick_interval", time(tick_interval, "µs")},
       {"idle_after", time(idle_after, "ms")},
       {"close_deadline", time(close_deadline, "ms")},
+      {"connect_timeout", time(connect_timeout, "ms")},
+      {"retry_first", time(retry_first, "ms")},
+      {"retry_most", time(retry_most, "ms")},
       {"json_depth", number_of(json_depth, "levels")},
   };
 }
@@ -112,8 +115,30 @@ bool is_text(const fs::path& file) {
 } // namespace
 
 TEST_CASE("the_readme_shows_the_quickstart_as_it_is") {
-  CHECK(fenced_block(read(source_dir() / "README.md"), "cpp") ==
-        read(source_dir() / "examples/quickstart.cpp"));
+  CHECK(fenced_blocks(read(source_dir() / "README.md"), "cpp") ==
+        std::vector{read(source_dir() / "examples/quickstart.cpp")});
+}
+
+TEST_CASE("the_user_guide_shows_every_one_of_its_programs_as_it_is") {
+  std::multiset<std::string> programs;
+  for (const auto& entry : fs::directory_iterator(source_dir() / "examples/guide"))
+    if (entry.path().extension() == ".cpp") {
+      programs.insert(read(entry.path()));
+      CAPTURE(entry.path().string());
+      CHECK(std::ranges::count(read(entry.path()), '\n') <= 60);
+    }
+  const auto shown = fenced_blocks(read(source_dir() / "docs/user_guide.md"), "cpp");
+  CHECK(std::multiset(shown.begin(), shown.end()) == programs);
+  CHECK(programs.size() >= 10);
+}
+
+TEST_CASE("the_user_guide_names_every_key_of_the_configuration") {
+  std::set<std::string> rows;
+  for (const Row& row : table_rows(read(source_dir() / "docs/user_guide.md")))
+    rows.merge(code_spans(row.cell("key")));
+  const auto keys = captures(read(actors / "settings.hpp"), R"(///\s+(datastream\.[\w-]+))");
+  CHECK(rows == std::set(keys.begin(), keys.end()));
+  CHECK(keys.size() >= 6);
 }
 
 TEST_CASE("every_link_between_files_leads_somewhere") {

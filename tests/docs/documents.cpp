@@ -94,13 +94,17 @@ std::set<std::string> code_spans(std::string_view text) {
   return {found.begin(), found.end()};
 }
 
-std::string fenced_block(const std::string& markdown, const std::string& language) {
+std::vector<std::string> fenced_blocks(const std::string& markdown, const std::string& language) {
   const std::string fence = "\n```" + language + "\n";
-  const auto begin = markdown.find(fence);
-  if (begin == std::string::npos)
-    return {};
-  const auto end = markdown.find("\n```\n", begin + fence.size());
-  return markdown.substr(begin + fence.size(), end + 1 - begin - fence.size());
+  std::vector<std::string> blocks;
+  for (auto at = markdown.find(fence); at != std::string::npos; at = markdown.find(fence, at)) {
+    const auto begin = at + fence.size();
+    at = markdown.find("\n```\n", begin);
+    if (at == std::string::npos)
+      break;
+    blocks.push_back(markdown.substr(begin, at + 1 - begin));
+  }
+  return blocks;
 }
 
 std::set<std::string> anchors(const std::string& markdown) {

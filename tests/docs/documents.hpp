@@ -23,8 +23,8 @@ std::vector<std::string> captures(const std::string& text, const std::string& pa
 std::string prose(const std::string& markdown, bool keep_spans = false);
 /// The code between backticks, of prose.
 std::set<std::string> code_spans(std::string_view text);
-/// The first fenced block in that language, without its fences; empty if there is none.
-std::string fenced_block(const std::string& markdown, const std::string& language);
+/// The fenced blocks in that language, without their fences.
+std::vector<std::string> fenced_blocks(const std::string& markdown, const std::string& language);
 /// The anchors that headings can be reached by.
 std::set<std::string> anchors(const std::string& markdown);
 

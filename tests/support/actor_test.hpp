@@ -9,6 +9,7 @@
 #include <datastream/caf/load.hpp>
 #include <datastream/caf/send.hpp>
 #include <datastream/caf/settings.hpp>
+#include <datastream/caf/thread_logger.hpp>
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -46,6 +47,7 @@ struct TestSystem {
 template <class Answer, class... Parts>
 std::expected<Answer, caf::error> ask(caf::actor_system& system, const caf::actor& actor,
                                       Parts&&... parts) {
+  const compat::ThreadLogger thread(system);
   caf::scoped_actor self{system};
   std::expected<Answer, caf::error> result = std::unexpected(caf::error{});
   compat::request(self.ptr(), actor, std::chrono::seconds(20), std::forward<Parts>(parts)...)

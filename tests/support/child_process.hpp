@@ -60,6 +60,7 @@ public:
     close(out_);
   }
 
+  pid_t id() const { return pid_; }
   void signal(int number) { ::kill(pid_, number); }
   /// Stops it, and returns when it has stopped.
   void freeze() {

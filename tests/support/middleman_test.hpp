@@ -3,6 +3,7 @@
 
 #include "actor_test.hpp"
 #include "child_process.hpp"
+#include "quick_heartbeats.hpp"
 
 #include <datastream/actors/remote.hpp>
 #include <datastream/actors/settings.hpp>
@@ -21,6 +22,15 @@ struct RemoteConfig : Config {
 /// An actor system that other processes can talk to.
 struct RemoteSystem {
   RemoteConfig config;
+  caf::actor_system system{config};
+};
+
+/// One that notices soon when others are silent.
+struct QuickSystem {
+  struct QuickConfig : RemoteConfig {
+    QuickConfig() { quick_heartbeats(*this); }
+  };
+  QuickConfig config;
   caf::actor_system system{config};
 };
 

@@ -10,6 +10,7 @@
 #include <datastream/actors/remote.hpp>
 #include <datastream/actors/settings.hpp>
 #include <datastream/actors/subscriber.hpp>
+#include <datastream/actors/thread_subscription.hpp>
 #include <datastream/actors/type_ids.hpp>
 #include <datastream/pipe/producer.hpp>
 #include <datastream/pipe/subscription.hpp>

@@ -28,7 +28,7 @@ class Endpoint {
 public:
   /// Opens the stream and spawns its actor, detached.
   Endpoint(caf::actor_system& system, EndpointOptions options);
-  Endpoint(Endpoint&&) noexcept = default;
+  Endpoint(Endpoint&&) noexcept;
   Endpoint& operator=(Endpoint&& other) noexcept;
   /// Closes with the deadline of its options.
   ~Endpoint();

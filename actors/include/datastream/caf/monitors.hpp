@@ -3,9 +3,12 @@
 
 #include <datastream/caf/send.hpp>
 
+#include <caf/abstract_actor.hpp>
 #include <caf/actor.hpp>
 #include <caf/actor_addr.hpp>
 #include <caf/actor_cast.hpp>
+#include <caf/actor_registry.hpp>
+#include <caf/actor_system.hpp>
 #include <caf/attachable.hpp>
 #include <caf/error.hpp>
 #include <caf/fwd.hpp>
@@ -65,5 +68,17 @@ public:
 private:
   caf::actor_addr target_;
 };
+
+/// Keeps the actor system of `self` from stopping its modules until everybody who begins to watch
+/// `self` after this call has been sent word of its end. By itself a system waits only until its
+/// actors have ended, and a middleman that stops before it has handled the word for a watcher in
+/// another process keeps the actor; if that is detached, the system waits for it for ever.
+template <class Self>
+void hold_system_until_told(Self* self) {
+  caf::actor_registry& registry = self->home_system().registry();
+  registry.inc_running();
+  // What was attached first runs last.
+  static_cast<caf::abstract_actor*>(self)->attach_functor([&registry] { registry.dec_running(); });
+}
 
 } // namespace datastream::compat
