@@ -98,6 +98,12 @@ std::map<std::string, std::string> defaults_in_words() {
       {"tick_interval", time(tick_interval, "µs")},
       {"idle_after", time(idle_after, "ms")},
       {"close_deadline", time(close_deadline, "ms")},
+      {"line_bytes", in_bytes(line_bytes)},
+      {"actor_table", number_of(actor_table, "actors")},
+      {"tracked_channels", number_of(tracked_channels, "channels")},
+      {"host_interval", time(host_interval, "ms")},
+      {"gpu_timeout", time(gpu_timeout, "ms")},
+      {"host_processes", number_of(host_processes, "processes")},
       {"json_depth", number_of(json_depth, "levels")},
   };
 }
