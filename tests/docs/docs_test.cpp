@@ -101,6 +101,12 @@ std::map<std::string, std::string> defaults_in_words() {
       {"connect_timeout", time(connect_timeout, "ms")},
       {"retry_first", time(retry_first, "ms")},
       {"retry_most", time(retry_most, "ms")},
+      {"line_bytes", in_bytes(line_bytes)},
+      {"actor_table", number_of(actor_table, "actors")},
+      {"tracked_channels", number_of(tracked_channels, "channels")},
+      {"host_interval", time(host_interval, "ms")},
+      {"gpu_timeout", time(gpu_timeout, "ms")},
+      {"host_processes", number_of(host_processes, "processes")},
       {"json_depth", number_of(json_depth, "levels")},
   };
 }
