@@ -1,5 +1,7 @@
 #include "spawn.hpp"
 
+#include "pidfd.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -8,7 +10,6 @@
 #include <spawn.h>
 #include <string>
 #include <string_view>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <vector>
@@ -242,7 +243,7 @@ std::expected<SpawnedProcess, ProcessError> spawn(const ProcessCommand& command)
 
   // We have not reaped it, so its number is still its own; unless this program ignores SIGCHLD or
   // waits for any child, and it has ended already.
-  FileDescriptor pidfd{::pidfd_open(pid, 0)}; // closed on exec by definition
+  FileDescriptor pidfd{open_pidfd(pid)}; // closed on exec by definition
   if (!pidfd && errno != ESRCH) {
     const int error = errno;
     kill_and_reap(pid);

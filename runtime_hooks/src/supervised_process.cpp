@@ -1,5 +1,7 @@
 #include "supervised_process.hpp"
 
+#include "pidfd.hpp"
+
 #include <datastream/hooks/process_runner.hpp>
 #include <datastream/log_sink.hpp>
 
@@ -9,7 +11,6 @@
 #include <csignal>
 #include <exception>
 #include <sys/ioctl.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
@@ -275,7 +276,7 @@ void SupervisedProcess::signal_group(int signal) {
     return;
   ::kill(-pid_, signal);
   if (::getpgid(pid_) != pid_) // it has left its own group
-    ::pidfd_send_signal(pidfd_.native_handle(), signal, nullptr, 0);
+    send_signal(pidfd_.native_handle(), signal);
 }
 
 void SupervisedProcess::fault(std::string_view what, int error) {

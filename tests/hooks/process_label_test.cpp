@@ -57,7 +57,7 @@ TEST_CASE("every_label_is_one_segment_of_a_channel_name_and_its_own_label") {
     RC_ASSERT(std::ranges::all_of(*label, [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
     }));
-    RC_ASSERT(process_label(*label, {}) == *label);
+    RC_ASSERT(process_label(*label, {}).value() == *label);
   });
 }
 

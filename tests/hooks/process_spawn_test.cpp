@@ -180,10 +180,10 @@ TEST_CASE("a_process_gets_default_signals_its_own_group_and_none_of_our_descript
   CHECK(sigismember(&mask_after, SIGUSR1) == 0);
   struct sigaction after{};
   ::sigaction(SIGUSR1, &before, &after);
-  CHECK(after.sa_handler == SIG_IGN);
+  CHECK((after.sa_handler == SIG_IGN));
   ::close(leaked);
-  CHECK(out == "SigBlk:\t0000000000000000\n"
-               "SigIgn:\t0000000000000000\n"
+  CHECK(out == "SigBlk: 0\n"
+               "SigIgn: 0\n"
                "descriptors: 0 1 2\n"
                "stdin: /dev/null\n"
                "own group: 1\n");

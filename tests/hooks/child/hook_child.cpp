@@ -172,7 +172,9 @@ int report(const Arguments&) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
     if (line.starts_with("SigBlk:") || line.starts_with("SigIgn:"))
-      std::cout << line << "\n";
+      // Signals 32 and 33 belong to the C library.
+      std::cout << line.substr(0, 7) << " " << std::hex
+                << (std::stoull(line.substr(7), nullptr, 16) & ~0x180000000ULL) << std::dec << "\n";
   status.close();
   DIR* directory = ::opendir("/proc/self/fd");
   std::cout << "descriptors:";
