@@ -147,7 +147,7 @@ std::size_t SupervisedProcess::read_chunk(Output& output, std::size_t limit) {
   while (got < 0 && errno == EINTR);
   if (got > 0) {
     const auto size = static_cast<std::size_t>(got);
-    channels_->on_output(channels_->label(), output.is_stderr, {chunk.data(), size});
+    pass_on(output.is_stderr, {chunk.data(), size});
     return size;
   }
   if (got < 0 && errno == EAGAIN)
@@ -279,9 +279,20 @@ void SupervisedProcess::signal_group(int signal) {
     send_signal(pidfd_.native_handle(), signal);
 }
 
+void SupervisedProcess::pass_on(bool is_stderr, std::string_view chunk) {
+  try {
+    channels_->on_output(channels_->label(), is_stderr, chunk);
+  } catch (const std::exception& error) { // a mistake of the caller's observer
+    fault(std::string("the observer of its output has thrown: ") + error.what());
+  }
+}
+
+void SupervisedProcess::fault(std::string what) {
+  channels_->publish(ProcessFault{std::move(what)});
+}
+
 void SupervisedProcess::fault(std::string_view what, int error) {
-  channels_->publish(
-      ProcessFault{std::string(what) + ": " + std::generic_category().message(error)});
+  fault(std::string(what) + ": " + std::generic_category().message(error));
 }
 
 void SupervisedProcess::call(Callback callback, const ProcessExit& status) noexcept {

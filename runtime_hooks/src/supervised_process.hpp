@@ -76,6 +76,8 @@ private:
   bool may_signal();
   void signal_group(int signal);
   void await_deadline();
+  void pass_on(bool is_stderr, std::string_view chunk);
+  void fault(std::string what);
   void fault(std::string_view what, int error);
   void call(Callback callback, const ProcessExit& status) noexcept;
 

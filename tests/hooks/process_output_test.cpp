@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <memory>
+#include <stdexcept>
 
 using namespace datastream;
 using namespace datastream::test;
@@ -160,4 +162,20 @@ TEST_CASE("output_goes_where_the_callers_function_says") {
   CHECK(stream.text("app.children") == "leavingleaving");
   CHECK(observer->counts(everything) == SubmissionCounts{2, 14, 0, 0});
   CHECK_FALSE(stream.text("proc.a.lifecycle").empty());
+}
+
+TEST_CASE("an_observer_that_throws_is_an_error_record_and_harms_nobody_else") {
+  struct Throwing final : ProcessOutputObserver {
+    void on_output(std::string_view, bool, std::string_view) override {
+      throw std::runtime_error("out of order");
+    }
+  };
+  CapturedStream stream;
+  ProcessRunner runner{stream.producer(), std::make_shared<Throwing>()};
+  const auto process = started(runner, child({"exit", "0"}));
+  REQUIRE(process.wait(patience));
+  REQUIRE(stream.frames().size() == 3);
+  CHECK(stream.frames()[1].second ==
+        R"({"event":"error","error":"the observer of its output has thrown: out of order"})");
+  CHECK(process.exit_status()->success());
 }

@@ -1,5 +1,7 @@
 #include "captured.hpp"
 
+#include <datastream/log_sink.hpp>
+
 #include <doctest/doctest.h>
 
 #include <cerrno>
@@ -201,12 +203,14 @@ TEST_CASE("destroying_the_runner_ends_all_processes_and_leaves_their_handles_usa
 
 TEST_CASE("callbacks_tell_the_exit_and_the_end_once_each_and_in_order") {
   CapturedStream stream;
-  ProcessRunner runner{stream.producer()};
   std::vector<std::string> calls; // of the runner's thread until `wait` has returned
+  LogSink before = set_log_sink(
+      [&](LogSeverity, std::string_view line) { calls.push_back("log " + std::string(line)); });
+  ProcessRunner runner{stream.producer()};
   ProcessCommand command = child({"exit", "5"});
   command.on_exit = [&](const ProcessExit& exit) {
     calls.push_back("exit " + std::to_string(exit.value));
-    throw std::runtime_error("ignored");
+    throw std::runtime_error("no reason");
   };
   command.on_end = [&](const ProcessExit& exit) {
     calls.push_back("end " + std::to_string(exit.value));
@@ -214,7 +218,9 @@ TEST_CASE("callbacks_tell_the_exit_and_the_end_once_each_and_in_order") {
   const auto process = runner.start(std::move(command));
   REQUIRE(process);
   REQUIRE(process->wait(patience));
-  CHECK(calls == std::vector<std::string>{"exit 5", "end 5"});
+  set_log_sink(std::move(before));
+  CHECK(calls == std::vector<std::string>{
+                     "exit 5", "log callback of process 'child' has thrown: no reason", "end 5"});
 }
 
 TEST_CASE("a_process_can_be_started_anew_where_its_end_is_told") {

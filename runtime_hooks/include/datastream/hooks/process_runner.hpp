@@ -29,7 +29,8 @@ namespace datastream {
 /// 8192 bytes is one frame: any bytes, cut anywhere. The order within one output is kept; between
 /// the two there is none. Everything that a process wrote itself comes before its `exited` record;
 /// what comes after that was written by processes that it left behind. A process is never held up:
-/// what the mux refuses is dropped and counted.
+/// what the mux refuses is dropped and counted, lifecycle records included; the handle and the
+/// callbacks tell the end in any case.
 ///
 /// A process runs in a process group of its own, with `/dev/null` as standard input, default signal
 /// dispositions, an empty signal mask, and no descriptor of this program but the three standard
@@ -50,7 +51,8 @@ public:
   static constexpr std::size_t chunk_bytes = 8192;
 
   /// `output`: where chunks go instead of to the processes' own channels, for example a
-  /// `ProducerOutputObserver`. Called on the runner's thread.
+  /// `ProducerOutputObserver`. Called on the runner's thread. One that throws loses the chunk, and
+  /// an `error` record says so.
   explicit ProcessRunner(DatastreamProducer producer,
                          std::shared_ptr<ProcessOutputObserver> output = nullptr);
   ~ProcessRunner();
