@@ -47,14 +47,19 @@ bool no_child_is_left() {
   return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == -1 && errno == ECHILD;
 }
 
-/// Whether it has ended; whoever inherited it may not have reaped it yet.
-bool is_dead(pid_t pid) {
+/// The letter that the system shows for its state; nothing when it is gone.
+std::optional<char> state_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
   if (!std::getline(file, line))
-    return true;
-  const char state = line.at(line.rfind(')') + 2);
-  return state == 'Z' || state == 'X';
+    return std::nullopt;
+  return line.at(line.rfind(')') + 2);
+}
+
+/// Whether it has ended; whoever inherited it may not have reaped it yet.
+bool is_dead(pid_t pid) {
+  const auto state = state_of(pid);
+  return !state || state == 'Z' || state == 'X';
 }
 
 /// Whether it has ended and was reaped.
@@ -108,6 +113,7 @@ TEST_CASE("of_two_graces_the_one_that_ends_first_counts") {
 TEST_CASE("a_process_that_was_suspended_can_be_asked") {
   Fixture f;
   auto process = f.start(child({"stop_itself"}), "ready");
+  REQUIRE(eventually([&] { return state_of(process.pid()) == 'T'; }));
   process.stop(for_ever);
   REQUIRE(process.wait(patience));
   CHECK(process.exit_status() == ProcessExit{ProcessExit::Kind::code, 9});
