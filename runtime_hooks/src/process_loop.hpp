@@ -11,7 +11,6 @@
 #include <memory>
 #include <thread>
 #include <unordered_set>
-#include <utility>
 
 namespace datastream {
 

@@ -26,7 +26,7 @@ constexpr std::chrono::milliseconds longest_wait = std::chrono::hours(24 * 365);
 
 struct Waited {
   enum class State { running, exited, reaped_elsewhere, failed };
-  State state;
+  State state = State::failed;
   ProcessExit status{};
 };
 
@@ -46,10 +46,15 @@ boost::system::error_code take_over(boost::asio::posix::stream_descriptor& descr
                                     FileDescriptor& fd) {
   boost::system::error_code error;
   if (fd)
-    descriptor.assign(fd.get(), error);
+    descriptor.assign(fd.get(), error); // NOLINT(bugprone-unused-return-value): it is `error`
   if (!error)
     fd.release();
   return error;
+}
+
+void close_descriptor(boost::asio::posix::stream_descriptor& descriptor) {
+  boost::system::error_code ignored; // it is gone either way
+  descriptor.close(ignored);         // NOLINT(bugprone-unused-return-value): it is `ignored`
 }
 
 } // namespace
@@ -62,11 +67,13 @@ SupervisedProcess::SupervisedProcess(boost::asio::io_context& io,
 
 std::expected<void, std::string> SupervisedProcess::watch(SpawnedProcess spawned) {
   pid_ = spawned.pid;
+  const bool is_ours = static_cast<bool>(spawned.pidfd);
   for (auto [descriptor, fd] :
        {std::pair(&pidfd_, &spawned.pidfd), std::pair(&out_.descriptor, &spawned.standard_output),
         std::pair(&err_.descriptor, &spawned.standard_error)})
     if (const auto error = take_over(*descriptor, *fd)) {
-      kill_and_reap(pid_);
+      if (is_ours)
+        kill_and_reap(pid_);
       return std::unexpected(error.message());
     }
   return {};
@@ -154,13 +161,8 @@ std::size_t SupervisedProcess::read_chunk(Output& output, std::size_t limit) {
     return 0;
   if (got < 0)
     fault("reading its output", errno);
-  close_output(output);
+  close_descriptor(output.descriptor);
   return 0;
-}
-
-void SupervisedProcess::close_output(Output& output) {
-  boost::system::error_code ignored; // the descriptor is gone either way
-  output.descriptor.close(ignored);
 }
 
 void SupervisedProcess::await_exit() {
@@ -212,12 +214,11 @@ void SupervisedProcess::end() {
     signal_group(SIGKILL); // what is left of the group
   for (Output* output : {&out_, &err_}) {
     read_what_is_there(*output);
-    close_output(*output);
+    close_descriptor(output->descriptor);
   }
   if (pidfd_.is_open())
     look(pidfd_.native_handle(), 0); // reaps it
-  boost::system::error_code ignored;
-  pidfd_.close(ignored);
+  close_descriptor(pidfd_);
   timer_.cancel();
   channels_->close();
 

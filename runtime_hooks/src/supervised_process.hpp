@@ -65,7 +65,6 @@ private:
   void read_output(Output& output);
   void read_what_is_there(Output& output);
   std::size_t read_chunk(Output& output, std::size_t limit);
-  void close_output(Output& output);
 
   void await_exit();
   void look_for_exit();

@@ -42,9 +42,10 @@ public:
   /// is. Blocks; on the runner's thread it only looks.
   bool wait(std::chrono::milliseconds timeout) const;
 
-  /// Asks the group to end (SIGTERM), and kills what is left of it (SIGKILL) after `grace`, or as
-  /// soon as the process has ended and its outputs are closed. Returns at once; `wait` and `on_end`
-  /// tell the end. A grace of zero kills without asking. Called again, the earlier time counts.
+  /// Asks the group to end (SIGTERM, and SIGCONT for what is suspended), and kills what is left of
+  /// it (SIGKILL) after `grace`, or as soon as the process has ended and its outputs are closed.
+  /// Returns at once; `wait` and `on_end` tell the end. A grace of zero kills without asking.
+  /// Called again, the earlier time counts.
   ///
   /// What has left the group is not reached. If it holds the outputs open, they are read no more
   /// after the kill.
