@@ -57,12 +57,13 @@ struct Report {
   datastream::IngestLedger ledger;
   std::vector<ChannelTotal> channels;
   std::map<std::string, std::uint64_t> words; ///< summed over the records that arrived
+  std::vector<std::string> vitals;            ///< how the node is, for people
 };
 template <class Inspector>
 datastream::compat::InspectResult<Inspector> inspect(Inspector& f, Report& x) {
   return datastream::compat::inspect_object(f, x, "Report", "title", x.title, "subscription",
                                             x.subscription, "ledger", x.ledger, "channels",
-                                            x.channels, "words", x.words);
+                                            x.channels, "words", x.words, "vitals", x.vitals);
 }
 
 } // namespace word_index

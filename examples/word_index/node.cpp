@@ -1,15 +1,20 @@
-// A program that does real work with actors and says what it does: a pool of workers indexes the
-// words of the files below a folder. `collector.cpp` is the program that listens.
+// A program that does real work with actors and says what it does and how it is: a pool of workers
+// indexes the words of the files below a folder. `collector.cpp` is the program that listens.
 
 #include "messages.hpp"
+#include "self_observation.hpp"
+#include "tally.hpp"
 
 #include <datastream/actors.hpp>
 #include <datastream/caf/load.hpp>
 #include <datastream/caf/monitors.hpp>
 #include <datastream/caf/render.hpp>
 #include <datastream/caf/send.hpp>
+#include <datastream/hooks_caf/actor_observer.hpp>
+#include <datastream/hooks_caf/spawn_observed.hpp>
 
 #include <caf/io/middleman.hpp>
+#include <caf/stateful_actor.hpp>
 
 #include <algorithm>
 #include <array>
@@ -37,22 +42,16 @@ struct Config : caf::actor_system_config {
   std::string folder = "/usr/include";
   std::uint32_t seconds = 8;
   bool watch = false;
+  ds::ActorObserver observer;
 
   Config() {
+    observer.install(*this);
     ds::recommended_settings(*this);
     opt_group{custom_options_, "global"}
         .add(folder, "folder", "where the files to index are")
         .add(seconds, "seconds", "how long to work")
         .add(watch, "watch", "work until interrupted");
   }
-};
-
-/// What `submit` answered.
-struct Tally {
-  std::uint64_t accepted = 0;
-  std::uint64_t refused = 0;
-
-  void count(bool answer) { ++(answer ? accepted : refused); }
 };
 
 std::vector<std::string> files_below(const std::string& folder) {
@@ -142,8 +141,12 @@ private:
   std::unordered_map<std::string_view, std::uint32_t> counts_;
 };
 
+struct WorkerState {
+  static inline const char* name = "indexer";
+};
+
 /// A worker of the pool: indexes the file that it is sent, answers what `submit` has said so far.
-caf::behavior worker(caf::event_based_actor*, const ds::DatastreamProducer& out) {
+caf::behavior worker(caf::stateful_actor<WorkerState>*, const ds::DatastreamProducer& out) {
   auto indexer = std::make_shared<Indexer>(out);
   return {[indexer](const std::string& path) -> caf::result<std::uint64_t, std::uint64_t> {
     indexer->index(path);
@@ -156,10 +159,10 @@ class Coordinator : public caf::event_based_actor {
 public:
   Coordinator(caf::actor_config& config, ds::EndpointRef endpoint,
               const ds::DatastreamProducer& out, const Config& options)
-      : event_based_actor(config), endpoint_(std::move(endpoint)),
-        files_(files_below(options.folder)), seconds_(options.watch ? 0 : options.seconds) {
+      : event_based_actor(config), endpoint_(std::move(endpoint)), out_(out), options_(options),
+        files_(files_below(options.folder)) {
     for (int i = 0; i < 2; ++i)
-      workers_.push_back({system().spawn(worker, out), {}});
+      workers_.push_back({ds::spawn_observed(system(), worker, out), {}});
   }
 
   caf::behavior make_behavior() override {
@@ -168,8 +171,10 @@ public:
         [this](word_index::start_atom) {
           const auto listener = caf::actor_cast<caf::actor>(current_sender());
           listening_.emplace(listener, caf::actor(this), word_index::done_atom_v);
-          if (seconds_.count() > 0)
-            compat::delayed_send(this, caf::actor(this), seconds_, word_index::stop_atom_v);
+          self_.emplace(options_.observer, out_, options_.folder);
+          if (!options_.watch)
+            compat::delayed_send(this, caf::actor(this), std::chrono::seconds(options_.seconds),
+                                 word_index::stop_atom_v);
           for (std::size_t i = 0; i < workers_.size(); ++i)
             give(i);
         },
@@ -178,11 +183,9 @@ public:
           end_if_idle();
         },
         [this](word_index::tally_atom) -> caf::result<std::uint64_t, std::uint64_t> {
-          Tally sum;
-          for (const Worker& each : workers_) {
-            sum.accepted += each.tally.accepted;
-            sum.refused += each.tally.refused;
-          }
+          Tally sum = self_ ? self_->tally() : Tally();
+          for (const Worker& each : workers_)
+            sum += each.tally;
           return {sum.accepted, sum.refused};
         },
         [this](word_index::done_atom) { quit(); },
@@ -191,6 +194,7 @@ public:
   }
 
   void on_exit() override {
+    self_.reset();
     for (const Worker& each : workers_)
       caf::anon_send_exit(each.actor, caf::exit_reason::user_shutdown);
     workers_.clear();
@@ -218,14 +222,19 @@ private:
   }
 
   void end_if_idle() {
-    if (busy_ == 0)
-      compat::request(this, endpoint_.actor(), caf::infinite, ds::end_atom_v)
-          .then([](const ds::PipeLedger&) {});
+    if (busy_ > 0)
+      return;
+    if (self_)
+      self_->stop();
+    compat::request(this, endpoint_.actor(), caf::infinite, ds::end_atom_v)
+        .then([](const ds::PipeLedger&) {});
   }
 
   ds::EndpointRef endpoint_;
+  ds::DatastreamProducer out_;
+  const Config& options_;
   std::vector<std::string> files_;
-  std::chrono::seconds seconds_;
+  std::optional<SelfObservation> self_; // while the node works
   std::vector<Worker> workers_;
   std::optional<compat::DownWatch> listening_; // tells when the listener is gone
   std::size_t next_ = 0;

@@ -92,7 +92,11 @@ bool print_report(std::ostream& out, const Accounts& accounts) {
   print_channels(out, accounts.log);
   print_words(out, accounts.log);
 
-  out << "\nledger, in frames: the workers called submit "
+  out << "\nthe node, as it says itself\n";
+  for (const std::string& line : accounts.log.vitals)
+    out << "  " << line << '\n';
+
+  out << "\nledger, in frames: the node called submit "
       << accounts.callers_accepted + accounts.callers_refused << " times\n";
   out << "  refused by the mux  " << pipe.refused.total() << '\n'
       << "  position assigned   " << pipe.assigned << '\n'

@@ -1,5 +1,7 @@
 #include "viewer.hpp"
 
+#include "vitals.hpp"
+
 #include <datastream/caf/send.hpp>
 #include <datastream/views/channel_names.hpp>
 #include <datastream/views/merged_log.hpp>
@@ -131,5 +133,6 @@ Report Viewer::report() const {
     for (const auto& point : ds::metric_series_on<TopWords>(stream, words->id))
       for (const auto& [word, count] : point.record.counts)
         result.words[word] += count;
+  result.vitals = vitals_of(stream, consumer_.catalog());
   return result;
 }

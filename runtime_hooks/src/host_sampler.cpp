@@ -58,12 +58,12 @@ struct HostSampler::State {
   void submit(const std::optional<ChannelId>& channel, Take take) {
     if (!channel)
       return;
+    bool taken = false;
     try {
-      if (producer.submit_record(*channel, take()))
-        return;
+      taken = producer.submit_record(*channel, take());
     } catch (const std::bad_alloc&) { // counted like a refusal
     }
-    refused.fetch_add(1, std::memory_order_relaxed);
+    (taken ? accepted : refused).fetch_add(1, std::memory_order_relaxed);
   }
 
   void sample_kernel() {
@@ -82,6 +82,7 @@ struct HostSampler::State {
   std::chrono::milliseconds interval;
   HostProbe probe;
   std::optional<ChannelId> cpu, net, memory, storage, gpu; // of what is sampled
+  std::atomic<std::uint64_t> accepted{0};
   std::atomic<std::uint64_t> refused{0};
   std::vector<std::jthread> threads; // last: they use all the others
 };
@@ -121,6 +122,10 @@ void HostSampler::sample_once() {
   state_->sample_kernel();
   state_->sample_storage();
   state_->sample_gpu({});
+}
+
+std::uint64_t HostSampler::accepted() const noexcept {
+  return state_->accepted.load(std::memory_order_relaxed);
 }
 
 std::uint64_t HostSampler::refused() const noexcept {

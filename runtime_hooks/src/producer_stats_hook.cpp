@@ -13,8 +13,10 @@ ProducerStatsHook::ProducerStatsHook(DatastreamProducer producer, ChannelId chan
 
 void ProducerStatsHook::on_tick(std::size_t worker_id, std::span<const ActorSnapshot> snapshots,
                                 std::size_t omitted) {
-  if (!snapshots.empty() && !submit(worker_id, snapshots, omitted))
-    refused_.fetch_add(1, std::memory_order_relaxed);
+  if (snapshots.empty())
+    return;
+  auto& counter = submit(worker_id, snapshots, omitted) ? accepted_ : refused_;
+  counter.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool ProducerStatsHook::submit(std::size_t worker_id, std::span<const ActorSnapshot> snapshots,

@@ -35,7 +35,7 @@ struct HostSamplerOptions {
 /// driver holds up neither the others nor each other. (A file system that hangs holds up the
 /// destructor. A hanging tool does not: it is killed, and left alone if it survives that.)
 ///
-/// Thread safety: one owner; `refused` from any thread.
+/// Thread safety: one owner; `accepted` and `refused` from any thread.
 class HostSampler {
 public:
   /// Registers the channels. Throws `std::logic_error` when the catalog refuses, as
@@ -55,6 +55,7 @@ public:
   /// calling thread. May take as long as `HostProbe::gpu` does. Must not be called while started.
   void sample_once();
 
+  std::uint64_t accepted() const noexcept;
   /// Records that the mux refused, which also counts them by reason, or that found no memory.
   std::uint64_t refused() const noexcept;
 

@@ -32,6 +32,7 @@ public:
                std::size_t omitted) override;
 
   ChannelId channel() const noexcept { return channel_; }
+  std::uint64_t accepted() const noexcept { return accepted_.load(std::memory_order_relaxed); }
   /// Reports that the mux refused, which also counts them by reason, or that found no memory.
   std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
 
@@ -41,6 +42,7 @@ private:
 
   DatastreamProducer producer_;
   ChannelId channel_;
+  std::atomic<std::uint64_t> accepted_{0};
   std::atomic<std::uint64_t> refused_{0};
 };
 
