@@ -41,8 +41,8 @@ struct ProcessUsage {
 };
 
 inline std::ostream& operator<<(std::ostream& out, const ProcessUsage& usage) {
-  return out << usage.files << " files, " << usage.threads << " threads, " << (usage.resident >> 10U)
-             << " KiB";
+  return out << usage.files << " files, " << usage.threads << " threads, "
+             << (usage.resident >> 10U) << " KiB";
 }
 
 } // namespace datastream::test
