@@ -23,7 +23,7 @@ caf::behavior EndpointFanoutActor::make_behavior() {
         endpoint_->end_stream();
         return subscribers_.settle();
       },
-      peer_errors(this));
+      peer_errors(this), compat::exit_before_watchers(this));
 }
 
 void EndpointFanoutActor::on_exit() {

@@ -23,7 +23,7 @@ public:
 
   const char* name() const override { return "datastream.fanout"; }
   caf::behavior make_behavior() override;
-  void on_exit() override;
+  void on_exit() override; // may run twice: see `compat::exit_before_watchers`
 
 private:
   std::shared_ptr<DatastreamEndpoint> endpoint_;

@@ -32,7 +32,8 @@ caf::behavior FanoutActor::make_behavior() {
         ledger.fanout = fanout_->ledger();
         return ledger;
       },
-      [this](settle_atom) { return subscribers_->settle(); }, peer_errors(this));
+      [this](settle_atom) { return subscribers_->settle(); }, peer_errors(this),
+      compat::exit_before_watchers(this));
 }
 
 void FanoutActor::on_exit() {

@@ -6,7 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include <latch>
 #include <random>
 
 using namespace datastream;
@@ -202,44 +201,4 @@ TEST_CASE("an_idle_endpoint_still_reports_its_health") {
     batch->each([&](const FrameView& frame) { records += frame.name == health_channel; });
   }
   CHECK(std::chrono::steady_clock::now() - begin >= 110ms);
-}
-
-TEST_CASE("a_program_that_blocks_all_workers_loses_no_frame") {
-  TestSystem test{2};
-  Endpoint node{test.system, {.node = "n"}};
-  auto tail = node.subscribe("tail", SubscriptionRequest::all(), {1U << 20U, 64U << 20U});
-  std::latch blocked{2};
-  std::latch release{1};
-  // All workers but none of the endpoint's: what comes for a second is more than the mux holds.
-  std::vector<caf::actor> blockers;
-  for (int i = 0; i < 2; ++i)
-    blockers.push_back(test.system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
-      return {[&, self](int) {
-        blocked.count_down();
-        release.wait();
-        self->quit();
-      }};
-    }));
-  for (const auto& blocker : blockers)
-    compat::anon_send(blocker, 1);
-  blocked.wait();
-  const auto out = node.producer();
-  const auto end = std::chrono::steady_clock::now() + 1s;
-  std::uint64_t sent = 0;
-  std::uint64_t refused = 0;
-  while (std::chrono::steady_clock::now() < end) {
-    for (int i = 0; i < 20; ++i)
-      ++(out.submit_text(ChannelId{1}, "work") ? sent : refused);
-    std::this_thread::sleep_for(1ms);
-  }
-  std::uint64_t received = 0;
-  while (received < sent) {
-    const auto batch = tail.recv_for(10s);
-    REQUIRE(batch);
-    received += batch->frames.size();
-  }
-  release.count_down();
-  CHECK(refused == 0);
-  CHECK(sent > defaults::mux_frames);
-  CHECK(received == sent);
 }

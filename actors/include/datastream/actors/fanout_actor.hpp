@@ -41,7 +41,7 @@ public:
 
   const char* name() const override { return "datastream.fanout"; }
   caf::behavior make_behavior() override;
-  void on_exit() override;
+  void on_exit() override; // may run twice: see `compat::exit_before_watchers`
 
 private:
   EndpointTick publish(const EventBatch& batch);
