@@ -14,8 +14,6 @@
 #include <unistd.h>
 #include <utility>
 
-extern char** environ;
-
 namespace datastream::host {
 namespace {
 
@@ -47,6 +45,7 @@ private:
 /// Starts the program with its output into `output`. Returns an error of the system.
 int spawn(std::vector<std::string>& command, int output, pid_t& pid) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (std::string& word : command)
     arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -102,7 +101,7 @@ std::optional<int> reap_until(pid_t pid, Clock::time_point deadline, const std::
 std::expected<std::string, std::string> read_all(int fd, Clock::time_point deadline,
                                                  const std::stop_token& stop) {
   std::string text;
-  std::array<char, 4096> bytes;
+  std::array<char, 4096> bytes{};
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     if (left <= 0ms)
