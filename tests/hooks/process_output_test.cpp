@@ -128,11 +128,11 @@ TEST_CASE("everything_that_a_process_wrote_itself_comes_before_its_exit") {
       bytes += data.size();
     }
   };
-  constexpr std::size_t size = 8192 + 60'000; // more than what is read in one turn
+  constexpr std::size_t size = 1U << 19U; // more than what is read in one turn
   CapturedStream stream;
   const auto observer = std::make_shared<Waiting>();
   ProcessRunner runner{stream.producer(), observer};
-  ProcessCommand command = child({"write", "1", std::to_string(size)});
+  ProcessCommand command = child({"fill_pipe", std::to_string(size)});
   std::size_t bytes_at_exit = 0;
   command.on_exit = [&](const ProcessExit&) { bytes_at_exit = observer->bytes; };
   const auto process = started(runner, std::move(command));
