@@ -76,16 +76,15 @@ struct Pipe {
   FileDescriptor writing;
 };
 
-/// The same descriptor, out of the way of the standard ones, onto which the child copies it: this
-/// program may have closed its own.
+/// Owns what a system call has returned, moved out of the way of the standard descriptors: this
+/// program may have closed its own, and the child puts its own there. Errors: `errno`.
 std::expected<FileDescriptor, int> beyond_standard(int fd) {
   FileDescriptor owned{fd};
-  if (fd >= first_other_descriptor)
-    return owned;
-  FileDescriptor moved{::fcntl(fd, F_DUPFD_CLOEXEC, first_other_descriptor)};
-  if (!moved)
+  if (owned && fd < first_other_descriptor)
+    owned = FileDescriptor{::fcntl(fd, F_DUPFD_CLOEXEC, first_other_descriptor)};
+  if (!owned)
     return std::unexpected(errno);
-  return moved;
+  return owned;
 }
 
 std::expected<Pipe, int> open_pipe() {
@@ -109,10 +108,7 @@ std::expected<FileDescriptor, ProcessError> open_directory(const std::filesystem
   };
   if (has_zero_byte(path.native()))
     return failed(EINVAL);
-  const int fd = ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0)
-    return failed(errno);
-  auto directory = beyond_standard(fd);
+  auto directory = beyond_standard(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory)
     return failed(directory.error());
   if (::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) != 0)
@@ -243,13 +239,13 @@ std::expected<SpawnedProcess, ProcessError> spawn(const ProcessCommand& command)
 
   // We have not reaped it, so its number is still its own; unless this program ignores SIGCHLD or
   // waits for any child, and it has ended already.
-  FileDescriptor pidfd{open_pidfd(pid)}; // closed on exec by definition
-  if (!pidfd && errno != ESRCH) {
-    const int error = errno;
+  auto pidfd = beyond_standard(open_pidfd(pid)); // closed on exec by definition
+  if (!pidfd && pidfd.error() != ESRCH) {
     kill_and_reap(pid);
-    return failed(Kind::spawn_failed, error);
+    return failed(Kind::spawn_failed, pidfd.error());
   }
-  return SpawnedProcess{pid, std::move(pidfd), std::move(out->reading), std::move(err->reading)};
+  return SpawnedProcess{pid, std::move(pidfd).value_or(FileDescriptor{}), std::move(out->reading),
+                        std::move(err->reading)};
 }
 
 void kill_and_reap(pid_t pid) noexcept {

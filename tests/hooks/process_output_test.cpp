@@ -4,9 +4,12 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <csignal>
+#include <future>
 #include <memory>
 #include <stdexcept>
+#include <sys/wait.h>
 
 using namespace datastream;
 using namespace datastream::test;
@@ -109,6 +112,33 @@ TEST_CASE("processes_that_write_without_end_are_read_side_by_side_until_they_are
     CHECK(process.wait(patience));
     CHECK(process.exit_status() == ProcessExit{ProcessExit::Kind::signal, SIGTERM});
   }
+}
+
+TEST_CASE("everything_that_a_process_wrote_itself_comes_before_its_exit") {
+  // Waits in the first chunk until the process has ended, so that its exit and a full pipe are both
+  // there to be seen.
+  struct Waiting final : ProcessOutputObserver {
+    std::promise<pid_t> pid;
+    std::atomic<std::size_t> bytes{0};
+    void on_output(std::string_view, bool, std::string_view data) override {
+      if (bytes == 0) {
+        siginfo_t info{};
+        ::waitid(P_PID, static_cast<id_t>(pid.get_future().get()), &info, WEXITED | WNOWAIT);
+      }
+      bytes += data.size();
+    }
+  };
+  constexpr std::size_t size = 1U << 19U; // more than what is read in one turn
+  CapturedStream stream;
+  const auto observer = std::make_shared<Waiting>();
+  ProcessRunner runner{stream.producer(), observer};
+  ProcessCommand command = child({"fill_pipe", std::to_string(size)});
+  std::size_t bytes_at_exit = 0;
+  command.on_exit = [&](const ProcessExit&) { bytes_at_exit = observer->bytes; };
+  const auto process = started(runner, std::move(command));
+  observer->pid.set_value(process.pid());
+  REQUIRE(process.wait(patience));
+  CHECK(bytes_at_exit == size);
 }
 
 TEST_CASE("the_exit_is_told_while_an_heir_holds_the_outputs_and_its_output_follows") {

@@ -190,34 +190,35 @@ TEST_CASE("a_process_gets_default_signals_its_own_group_and_none_of_our_descript
 }
 
 TEST_CASE("a_process_can_be_started_while_standard_descriptors_are_closed") {
+  CapturedStream stream;
+  ProcessRunner runner{stream.producer()};
+  // The runner takes its own descriptors first, so that those of the processes get the low numbers.
+  REQUIRE(runner.start({.argv = {"true"}}));
   const int saved_in = ::dup(STDIN_FILENO);
   const int saved_out = ::dup(STDOUT_FILENO);
   const int saved_err = ::dup(STDERR_FILENO);
   ::close(STDIN_FILENO);
   ::close(STDOUT_FILENO);
   ::close(STDERR_FILENO);
-  std::string out;
-  std::string err;
-  bool started = false;
-  {
-    CapturedStream stream;
-    ProcessRunner runner{stream.producer()};
-    const auto process = runner.start(
-        {.argv = {"sh", "-c", "echo out; echo err >&2"}, .label = "one", .working_directory = "/"});
-    started = process.has_value();
-    if (started && process->wait(patience)) {
-      out = stream.text("proc.one.stdout");
-      err = stream.text("proc.one.stderr");
-    }
-  }
+  const ProcessCommand command{
+      .argv = {"sh", "-c", "pwd; echo err >&2"}, .label = "both", .working_directory = "/proc"};
+  ProcessCommand discarding = command; // its directory gets a low number
+  discarding.label = "out";
+  discarding.standard_error = OutputMode::discard;
+  const auto both = runner.start(command);
+  const auto out = runner.start(discarding);
   ::dup2(saved_in, STDIN_FILENO);
   ::dup2(saved_out, STDOUT_FILENO);
   ::dup2(saved_err, STDERR_FILENO);
   for (const int fd : {saved_in, saved_out, saved_err})
     ::close(fd);
-  CHECK(started);
-  CHECK(out == "out\n");
-  CHECK(err == "err\n");
+  REQUIRE_MESSAGE(both, both.error().message);
+  REQUIRE_MESSAGE(out, out.error().message);
+  REQUIRE(both->wait(patience));
+  REQUIRE(out->wait(patience));
+  CHECK(stream.text("proc.both.stdout") == "/proc\n");
+  CHECK(stream.text("proc.both.stderr") == "err\n");
+  CHECK(stream.text("proc.out.stdout") == "/proc\n");
 }
 
 TEST_CASE("outputs_are_captured_discarded_or_inherited_one_by_one") {

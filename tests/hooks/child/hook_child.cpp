@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <dirent.h>
+#include <fcntl.h>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -73,6 +74,13 @@ int write_bytes(const Arguments& words) {
     left -= block.size();
   }
   return 0;
+}
+
+/// fill_pipe BYTES: makes its standard output's pipe large enough for all of them first.
+int fill_pipe(const Arguments& words) {
+  if (::fcntl(STDOUT_FILENO, F_SETPIPE_SZ, number(words, 1)) < 0)
+    return 101;
+  return write_bytes({"write", "1", words.at(1)});
 }
 
 /// Without end, and without a line end.
@@ -198,6 +206,7 @@ int report(const Arguments&) {
 int main(int argc, char** argv) {
   const std::map<std::string, int (*)(const Arguments&)> behaviours{
       {"write", write_bytes},
+      {"fill_pipe", fill_pipe},
       {"flood", flood},
       {"exit", exit_with},
       {"die", die_of},
