@@ -13,4 +13,6 @@
 
 #include <datastream/caf/version.hpp>
 
-#include DATASTREAM_CAF_HEADER(datastream / hooks_caf / spawn_observed)
+// clang-format off
+#include DATASTREAM_CAF_HEADER(datastream/hooks_caf/spawn_observed)
+// clang-format on
