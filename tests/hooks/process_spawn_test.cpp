@@ -60,45 +60,35 @@ TEST_CASE("a_program_that_cannot_be_started_is_an_error_and_a_lifecycle_record")
   std::filesystem::permissions(no_interpreter, std::filesystem::perms::owner_all);
 
   using Kind = ProcessError::Kind;
-  struct Case {
-    ProcessCommand command;
-    Kind kind;
-    std::string named;
-  };
-  const std::vector<Case> cases{
-      {{.argv = {"/no/such/program"}}, Kind::not_found, "/no/such/program"},
-      {{.argv = {"no-such-program-in-the-path"}}, Kind::not_found, "no-such-program-in-the-path"},
-      {{.argv = {no_interpreter}}, Kind::not_found, no_interpreter},
-      {{.argv = {text_file}}, Kind::not_executable, text_file},
-      {{.argv = {no_format}}, Kind::not_executable, no_format},
-      {{.argv = {directory.path()}}, Kind::not_executable, directory.path()},
-      {{.argv = {"true"}, .working_directory = "/no/such/directory"},
-       Kind::working_directory,
-       "/no/such/directory"},
-      {{.argv = {"true"}, .working_directory = text_file}, Kind::working_directory, text_file},
-      {{.argv = {"true", std::string("a\0b", 3)}}, Kind::invalid_command, "true"},
-      {{.argv = {"true"}, .environment = {.changes = {{"A=B", "c"}}}},
-       Kind::invalid_command,
-       "A=B"},
-      {{.argv = {"true"}, .environment = {.changes = {{"", "c"}}}}, Kind::invalid_command, ""},
-      {{.argv = {"true", std::string(4'000'000, 'x')}}, Kind::spawn_failed, "true"},
-  };
   CapturedStream stream;
   ProcessRunner runner{stream.producer()};
   std::size_t records = 0;
-  for (const Case& failing : cases) {
-    ProcessCommand command = failing.command;
+  const auto fails = [&](ProcessCommand command, Kind kind, const std::string& named) {
     command.label = "failing"; // free again each time
     const auto process = runner.start(std::move(command));
     REQUIRE_FALSE(process);
-    CHECK_MESSAGE(process.error().kind == failing.kind, process.error().message);
-    CHECK_MESSAGE(process.error().message.find(failing.named) != std::string::npos,
+    CHECK_MESSAGE(process.error().kind == kind, process.error().message);
+    CHECK_MESSAGE(process.error().message.find(named) != std::string::npos,
                   process.error().message);
     REQUIRE(stream.frames().size() == ++records);
     const auto& [channel, record] = stream.frames().back();
     CHECK(channel == "proc.failing.lifecycle");
     CHECK(record.starts_with(R"({"event":"spawn_failed","error":")"));
-  }
+  };
+  fails({.argv = {"/no/such/program"}}, Kind::not_found, "/no/such/program");
+  fails({.argv = {"no-such-program-in-the-path"}}, Kind::not_found, "no-such-program-in-the-path");
+  fails({.argv = {no_interpreter}}, Kind::not_found, no_interpreter);
+  fails({.argv = {text_file}}, Kind::not_executable, text_file);
+  fails({.argv = {no_format}}, Kind::not_executable, no_format);
+  fails({.argv = {directory.path()}}, Kind::not_executable, directory.path());
+  fails({.argv = {"true"}, .working_directory = "/no/such/directory"}, Kind::working_directory,
+        "/no/such/directory");
+  fails({.argv = {"true"}, .working_directory = text_file}, Kind::working_directory, text_file);
+  fails({.argv = {"true", std::string("a\0b", 3)}}, Kind::invalid_command, "true");
+  fails({.argv = {"true"}, .environment = {.changes = {{"A=B", "c"}}}}, Kind::invalid_command,
+        "A=B");
+  fails({.argv = {"true"}, .environment = {.changes = {{"", "c"}}}}, Kind::invalid_command, "");
+  fails({.argv = {"true", std::string(4'000'000, 'x')}}, Kind::spawn_failed, "true");
   CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
   CHECK(errno == ECHILD);
 }
