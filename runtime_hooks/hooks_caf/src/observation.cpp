@@ -98,7 +98,7 @@ void Observation::report(std::size_t worker, const std::vector<ActorStatsPtr>& a
   struct Candidate {
     std::uint64_t weight;
     bool over;
-    ActorStats* actor;
+    ActorStatsPtr actor;
   };
   std::vector<Candidate> candidates;
   for (const ActorStatsPtr& actor : actors) {
@@ -107,8 +107,7 @@ void Observation::report(std::size_t worker, const std::vector<ActorStatsPtr>& a
       continue; // its end was told
     const std::uint64_t activity = actor->activity();
     const std::uint64_t done = activity - std::exchange(actor->reported.activity, activity);
-    // Those that ended come first: they have no other chance.
-    candidates.push_back({over ? ~std::uint64_t{0} : done, over, actor.get()});
+    candidates.push_back({actor->poisoned() ? ~std::uint64_t{0} : done, over, actor});
   }
   if (candidates.empty())
     return;
@@ -119,6 +118,12 @@ void Observation::report(std::size_t worker, const std::vector<ActorStatsPtr>& a
   std::vector<ActorSnapshot> snapshots;
   for (std::size_t i = 0; i < shown; ++i)
     snapshots.push_back(candidates[i].actor->snapshot(candidates[i].over));
+  // Those that were poisoned come first, and are never left out: they do not run again.
+  for (std::size_t i = shown; i < candidates.size(); ++i)
+    if (candidates[i].actor->poisoned()) {
+      candidates[i].actor->reported.end = false;
+      ran(worker, candidates[i].actor);
+    }
   const std::lock_guard lock(hook_mutex_);
   if (hook_)
     hook_->on_tick(worker, snapshots, candidates.size() - shown);

@@ -49,6 +49,8 @@ public:
            (ended() ? 1 : 0);
   }
   bool ended() const noexcept { return ended_.load(std::memory_order_acquire); }
+  /// It has ended badly.
+  bool poisoned() const noexcept { return ended() && !reason_.empty(); }
   /// `over`: say how it ended.
   ActorSnapshot snapshot(bool over) const;
 
