@@ -122,8 +122,12 @@ TEST_CASE("everything_that_a_process_wrote_itself_comes_before_its_exit") {
     std::atomic<std::size_t> bytes{0};
     void on_output(std::string_view, bool, std::string_view data) override {
       if (bytes == 0) {
-        siginfo_t info{};
-        ::waitid(P_PID, static_cast<id_t>(pid.get_future().get()), &info, WEXITED | WNOWAIT);
+        const auto process = static_cast<id_t>(pid.get_future().get());
+        eventually([process] {
+          siginfo_t info{};
+          ::waitid(P_PID, process, &info, WEXITED | WNOWAIT | WNOHANG);
+          return info.si_pid != 0;
+        });
       }
       bytes += data.size();
     }

@@ -76,9 +76,10 @@ int write_bytes(const Arguments& words) {
   return 0;
 }
 
-/// fill_pipe BYTES: makes its standard output's pipe large enough for all of them first.
+/// fill_pipe BYTES: makes its standard output's pipe large enough for all of them first; twice, for
+/// pages are not filled to their ends.
 int fill_pipe(const Arguments& words) {
-  if (::fcntl(STDOUT_FILENO, F_SETPIPE_SZ, number(words, 1)) < 0)
+  if (::fcntl(STDOUT_FILENO, F_SETPIPE_SZ, 2 * number(words, 1)) < 0)
     return 101;
   return write_bytes({"write", "1", words.at(1)});
 }
