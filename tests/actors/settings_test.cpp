@@ -127,7 +127,10 @@ TEST_CASE("a_wrong_setting_is_logged_and_the_endpoint_opens_as_its_program_says"
 TEST_CASE("recommended_settings_give_way_to_the_program_s_own") {
   caf::actor_system_config config;
   recommended_settings(config);
-  config.set("middleman.heartbeat-interval", caf::timespan(77ms));
-  CHECK(caf::get_or(config, "middleman.heartbeat-interval", caf::timespan(0)) == 77ms);
-  CHECK(caf::get_or(config, "middleman.connection-timeout", caf::timespan(0)) == 5s);
+  compat::set(config, "middleman.heartbeat-interval", caf::timespan(77ms));
+  const auto now = [&](const char* name) {
+    return caf::get_or(config, compat::setting(name), caf::timespan(0));
+  };
+  CHECK(now("middleman.heartbeat-interval") == 77ms);
+  CHECK(now("middleman.connection-timeout") == 5s);
 }
