@@ -165,6 +165,8 @@ public:
       workers_.push_back({ds::spawn_observed(system(), worker, out), {}});
   }
 
+  const char* name() const override { return "coordinator"; }
+
   caf::behavior make_behavior() override {
     return {
         [this](word_index::endpoint_atom) { return endpoint_.actor(); },

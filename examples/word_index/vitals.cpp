@@ -42,7 +42,7 @@ void add_actors(std::vector<std::string>& out, const ds::StoredStream& stream,
   busiest.resize(std::min<std::size_t>(busiest.size(), 3));
   for (const ds::ActorSnapshot* actor : busiest) {
     std::ostringstream line;
-    line << "actor " << std::left << std::setw(12) << actor->name << "handled "
+    line << "actor " << std::left << std::setw(12) << actor->name << " handled "
          << actor->messages_processed << ", last " << actor->last_msg_type.value_or("nothing")
          << ", waiting " << actor->mailbox_depth;
     if (actor->poisoned)

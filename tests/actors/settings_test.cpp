@@ -44,7 +44,7 @@ private:
 } // namespace
 
 TEST_CASE("configuration_keys_set_every_option_of_an_endpoint") {
-  caf::actor_system_config config;
+  Config config;
   caf::put(config.content, "datastream.mux-frames", 10);
   caf::put(config.content, "datastream.mux-bytes", 2000);
   caf::put(config.content, "datastream.tick-interval", caf::timespan(5ms));
@@ -63,7 +63,7 @@ TEST_CASE("configuration_keys_set_every_option_of_an_endpoint") {
 }
 
 TEST_CASE("without_keys_the_program_s_own_options_stand") {
-  const caf::actor_system_config config;
+  const Config config;
   const auto options =
       configured({.node = "n", .mux = {.frames = 7}, .fanout = FanoutPlacement::own_actor}, config);
   REQUIRE(options);
@@ -75,7 +75,7 @@ TEST_CASE("without_keys_the_program_s_own_options_stand") {
 
 TEST_CASE("a_setting_of_the_wrong_type_or_out_of_range_is_named") {
   const auto refusal = [](const char* key, auto value) {
-    caf::actor_system_config config;
+    Config config;
     caf::put(config.content, key, value);
     const auto options = configured({.node = "n"}, config);
     REQUIRE_FALSE(options);
@@ -125,7 +125,7 @@ TEST_CASE("a_wrong_setting_is_logged_and_the_endpoint_opens_as_its_program_says"
 }
 
 TEST_CASE("recommended_settings_give_way_to_the_program_s_own") {
-  caf::actor_system_config config;
+  Config config;
   recommended_settings(config);
   compat::set(config, "middleman.heartbeat-interval", caf::timespan(77ms));
   const auto now = [&](const char* name) {
