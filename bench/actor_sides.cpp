@@ -68,15 +68,18 @@ struct System {
 caf::behavior subscriber(caf::event_based_actor* self, const datastream::EndpointRef& endpoint,
                          const FrameReader& reader, std::latch* subscribed) {
   datastream::Subscriber in{self};
-  in.subscribe(endpoint, {.on_batch =
-                              [reader](const datastream::EventBatch& batch) {
-                                for (const datastream::FrameView& frame : batch.frames)
-                                  reader(frame.channel.value, frame.position.value, frame.payload);
-                              },
-                          .on_start =
-                              [subscribed](const datastream::SubscriptionStart&) {
-                                subscribed->count_down();
-                              }});
+  in.subscribe(
+      endpoint,
+      {.on_batch =
+           [reader](const datastream::EventBatch& batch) {
+             for (const datastream::FrameView& frame : batch.frames)
+               reader(frame.channel.value, frame.position.value, frame.payload);
+           },
+       .on_start =
+           [subscribed](const datastream::SubscriptionStart&) { subscribed->count_down(); }},
+      // Acknowledgements may be far behind what was read.
+      {.capacity = {datastream::defaults::subscriber_actor_frames_max,
+                    datastream::defaults::subscriber_actor_bytes_max}});
   return in.handlers();
 }
 
