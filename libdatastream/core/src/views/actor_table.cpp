@@ -47,11 +47,16 @@ std::optional<ActorSnapshot> snapshot_of(JsonValue value) {
   AnyActor actor;
   if (!detail::RecordCodec::read(value, actor) || actor.address.empty())
     return std::nullopt;
-  ActorSnapshot snapshot{std::move(actor.address), std::move(actor.name),
-                         actor.mailbox_depth,      std::move(actor.last_msg_type),
-                         actor.messages_processed, actor.poisoned,
-                         std::move(actor.reason),  {},
-                         actor.exact,              actor.resumes,
+  ActorSnapshot snapshot{std::move(actor.address),
+                         std::move(actor.name),
+                         actor.mailbox_depth,
+                         std::move(actor.last_msg_type),
+                         actor.messages_processed,
+                         actor.poisoned,
+                         std::move(actor.reason),
+                         {},
+                         actor.exact,
+                         actor.resumes,
                          actor.busy_us};
   if (actor.message_type_counts.is_array())
     for (const nlohmann::json& value_of_count : actor.message_type_counts)
