@@ -5,7 +5,10 @@
 #include <datastream/hooks_caf/spawn_observed.hpp>
 
 #include <caf/stateful_actor.hpp>
-#include <caf/typed_event_based_actor.hpp>
+
+// clang-format off
+#include DATASTREAM_CAF_HEADER(typed_worker)
+// clang-format on
 
 #include <doctest/doctest.h>
 
@@ -113,6 +116,10 @@ caf::behavior stateful_worker(caf::stateful_actor<NamedState>*) {
   return {[](int) {}, [](const std::string&) {}};
 }
 
+TypedWorker::behavior_type typed_worker(TypedWorker::pointer) {
+  return {[](int) {}};
+}
+
 std::uint64_t counted(const ActorSnapshot& snapshot) {
   std::uint64_t sum = 0;
   for (const MessageTypeCount& type : snapshot.message_type_counts)
@@ -157,6 +164,19 @@ TEST_CASE("every_message_of_an_observed_actor_is_counted_by_its_type") {
   CHECK(test.recorder->latest(actors[4])->name == "named");
   for (const caf::actor& actor : actors)
     stop(actor);
+}
+
+TEST_CASE("a_typed_actor_is_observed_like_any_other") {
+  ObservedSystem test;
+  const TypedWorker actor = spawn_observed(test.system, typed_worker);
+  for (int i = 0; i < 10; ++i)
+    compat::anon_send(actor, i);
+  const std::string address = std::to_string(actor.id());
+  CHECK(eventually([&] {
+    const auto now = test.recorder->latest(address);
+    return now && now->messages_processed == 10 && now->message_type_counts.size() == 1;
+  }));
+  stop(caf::actor_cast<caf::actor>(actor));
 }
 
 TEST_CASE("requests_and_their_answers_are_counted_too") {
