@@ -2,7 +2,9 @@
 #include "actor_test.hpp"
 #include "watchdog.hpp"
 
+#include <datastream/actors/consumer_actor.hpp>
 #include <datastream/actors/fanout_actor.hpp>
+#include <datastream/actors/publisher_actor.hpp>
 #include <datastream/actors/thread_subscription.hpp>
 #include <datastream/caf/send.hpp>
 
@@ -168,4 +170,24 @@ TEST_CASE("an_exception_in_any_handler_ends_that_actor_and_nothing_of_ours") {
     CHECK(source.node.ledger().fanout.subscribers.size() == 1); // those that threw are gone
     stop(healthy);
   });
+}
+
+TEST_CASE("every_actor_answers_what_it_does_not_know_with_an_error_and_lives_on") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n"}};
+  Endpoint with_fanout{test.system, {.node = "m", .fanout = FanoutPlacement::own_actor}};
+  Publisher publisher{test.system};
+  const caf::actor fanout = spawn_fanout(test.system);
+  const caf::actor consumer = spawn_consumer(test.system);
+  for (const caf::actor& actor :
+       {node.ref().actor(), with_fanout.ref().actor(), publisher.actor(), fanout, consumer})
+    for (int i = 0; i < 2; ++i)
+      CHECK_FALSE(ask<int>(test.system, actor, std::string("what?"), 1.5));
+  CHECK(ask<PipeLedger>(test.system, node.ref().actor(), ledger_atom_v));
+  CHECK(ask<PipeLedger>(test.system, with_fanout.ref().actor(), ledger_atom_v));
+  CHECK(ask<OfferedNames>(test.system, publisher.actor(), names_atom_v));
+  CHECK(ask<PublicationLedger>(test.system, fanout, ledger_atom_v));
+  CHECK(ask<ConsumerLedger>(test.system, consumer, ledger_atom_v));
+  stop(fanout);
+  stop(consumer);
 }
