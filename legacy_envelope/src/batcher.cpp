@@ -1,0 +1,74 @@
+#include <datastream/envelope/batcher.hpp>
+
+#include <datastream/defaults.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace datastream {
+
+bool EnvelopeBatcher::add(const EnvelopeView& envelope, const BlockPtr& block) {
+  Group* group = group_of(envelope);
+  if (!group)
+    return false;
+  // An empty payload may lie behind the block's last byte.
+  const auto offset = envelope.payload.empty() ? 0 : envelope.payload.data() - block->data();
+  group->headers.push_back({envelope.position, envelope.channel, static_cast<std::uint32_t>(offset),
+                            static_cast<std::uint32_t>(envelope.payload.size())});
+  ++size_;
+  return true;
+}
+
+EnvelopeBatcher::Group* EnvelopeBatcher::group_of(const EnvelopeView& envelope) {
+  if (recent_ < used_ && envelope.belongs_to(*groups_[recent_].stream))
+    return &groups_[recent_];
+  const auto found = std::ranges::find_if(
+      groups_, [&](const Group& group) { return envelope.belongs_to(*group.stream); });
+  auto at = static_cast<std::size_t>(found - groups_.begin());
+  if (at >= used_) {
+    if (used_ == streams_max)
+      return nullptr;
+    if (found == groups_.end()) {
+      auto stream = std::make_shared<const StreamId>(envelope.stream());
+      if (groups_.size() < streams_max)
+        groups_.emplace_back();
+      at = groups_.size() - 1; // of those without frames the one that was needed longest ago
+      groups_[at].stream = std::move(stream);
+    }
+    std::rotate(groups_.begin() + static_cast<std::ptrdiff_t>(used_),
+                groups_.begin() + static_cast<std::ptrdiff_t>(at),
+                groups_.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+    at = used_++;
+  }
+  recent_ = at;
+  return &groups_[at];
+}
+
+void EnvelopeBatcher::take(const BlockPtr& block, std::vector<FrameBatch>& batches) {
+  for (std::size_t i = 0; i < used_; ++i) {
+    Group& group = groups_[i];
+    std::size_t taken = 0;
+    try {
+      for (std::size_t count = 0; taken < group.headers.size(); taken += count) {
+        count = std::min(group.headers.size() - taken, defaults::batch_frames);
+        FrameBatchWriter writer{count};
+        for (std::size_t n = 0; n < count; ++n)
+          writer.append(group.headers[taken + n]);
+        FrameBatch batch = std::move(writer).finish(group.stream, block);
+        if (batch.payload_bytes() < batch.pinned_bytes() / 2)
+          batch = batch.compact();
+        batches.push_back(std::move(batch));
+      }
+    } catch (...) {
+      group.headers.erase(group.headers.begin(),
+                          group.headers.begin() + static_cast<std::ptrdiff_t>(taken));
+      size_ -= taken;
+      throw;
+    }
+    size_ -= taken;
+    group.headers.clear();
+  }
+  used_ = 0;
+}
+
+} // namespace datastream
