@@ -74,6 +74,15 @@ inline constexpr std::chrono::milliseconds gpu_timeout{10'000};
 /// Processes in one sample, the busiest: a record of them stays below 300 KiB.
 inline constexpr std::size_t host_processes = 1024;
 
+/// Silence after which another legacy peer may send a stream without being noticed: longer than any
+/// pause of a healthy sender, short enough for one that came back at another address.
+inline constexpr std::chrono::seconds claim_silence{10};
+/// Streams of legacy peers that are known at a time.
+inline constexpr std::size_t intake_streams = 10'000;
+/// Runs of positions that are remembered of each: as many gaps as reordering and loss leave within
+/// any delay of a network; more are taken for seen.
+inline constexpr std::size_t intake_runs = 4096;
+
 /// Levels of nesting that a JSON document may have, as peers of this protocol have it.
 inline constexpr std::size_t json_depth = 127;
 

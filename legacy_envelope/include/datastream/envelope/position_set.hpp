@@ -1,0 +1,33 @@
+#pragma once
+/// Which positions of one stream have been seen, in memory that does not grow with their number.
+
+#include <datastream/model/ids.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace datastream {
+
+/// Runs of positions. When there are more than `runs_max` of them, the two lowest become one: what
+/// is missing between them then counts as seen. So a position that was inserted is never absent.
+///
+/// Thread safety: one owner.
+class PositionSet {
+public:
+  explicit PositionSet(std::size_t runs_max) : runs_max_(runs_max) {}
+
+  /// Returns whether it was absent. Quick when positions come about in order. Throws
+  /// `std::bad_alloc`, and then has inserted nothing.
+  bool insert(Position position);
+
+private:
+  struct Run {
+    Position first;
+    Position last;
+  };
+
+  std::size_t runs_max_;
+  std::vector<Run> runs_; // ascending; between two of them at least one position is missing
+};
+
+} // namespace datastream
