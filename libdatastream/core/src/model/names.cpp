@@ -61,6 +61,30 @@ std::string_view to_string(LossReason reason) {
     return "frames_after_end";
   case LossReason::conflicting_declaration:
     return "conflicting_declaration";
+  case LossReason::send_queue_full:
+    return "send_queue_full";
+  case LossReason::envelope_too_large:
+    return "envelope_too_large";
+  case LossReason::connection_broken:
+    return "connection_broken";
+  case LossReason::not_encodable:
+    return "not_encodable";
+  case LossReason::kernel_refused:
+    return "kernel_refused";
+  case LossReason::malformed_envelope:
+    return "malformed_envelope";
+  case LossReason::address_not_allowed:
+    return "address_not_allowed";
+  case LossReason::kernel_dropped:
+    return "kernel_dropped";
+  case LossReason::envelope_over_maximum:
+    return "envelope_over_maximum";
+  case LossReason::envelope_cut_short:
+    return "envelope_cut_short";
+  case LossReason::too_many_connections:
+    return "too_many_connections";
+  case LossReason::handler_failed:
+    return "handler_failed";
   }
   return "unknown";
 }

@@ -24,6 +24,9 @@ public:
   /// Bytes that this block pins, used or not.
   std::size_t capacity() const noexcept { return capacity_; }
 
+  /// The caller's reference is the only one, and so nobody reads these bytes any more.
+  bool unique() const noexcept { return references_.load(std::memory_order_acquire) == 1; }
+
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)

@@ -35,6 +35,22 @@ enum class LossReason : std::uint16_t {
   stray_acknowledgement = 81,   ///< from a stranger, backwards, or beyond what was sent
   frames_after_end = 82,        ///< published to a fanout after the end of their stream
   conflicting_declaration = 83, ///< a channel id declared again with another meaning
+
+  // lost by a sender of envelopes
+  send_queue_full = 100,    ///< its queue's bound in frames or bytes was reached
+  envelope_too_large = 101, ///< larger than the carrier takes
+  connection_broken = 102,  ///< in the write under way when the connection broke
+  not_encodable = 103,      ///< the codec refused it
+  kernel_refused = 104,     ///< the kernel did not take the datagram
+
+  // lost by a receiver of envelopes
+  malformed_envelope = 120,    ///< bytes that are no envelope
+  address_not_allowed = 121,   ///< from an address that is not on the allow-list
+  kernel_dropped = 122,        ///< nobody took the datagram out of the kernel's buffer in time
+  envelope_over_maximum = 123, ///< its connection was closed when it was announced
+  envelope_cut_short = 124,    ///< its connection ended within it
+  too_many_connections = 125,  ///< a connection more than may be
+  handler_failed = 126,        ///< what should have taken it threw
 };
 
 /// The reasons for which a mux refuses a submission.
