@@ -1,6 +1,6 @@
 #include <datastream/actors/consumer_actor.hpp>
 
-#include "peer_errors.hpp"
+#include <datastream/actors/detail/peer_errors.hpp>
 
 #include <datastream/caf/thread_logger.hpp>
 
@@ -27,6 +27,15 @@ ConsumerActor::ConsumerActor(caf::actor_config& config, ConsumerOptions options)
 caf::behavior ConsumerActor::make_behavior() {
   return subscriber_.handlers(
       [this](follow_atom, const caf::actor& endpoint) { return follow(endpoint); },
+      [this](publish_atom, const EventBatch& batch) {
+        consumer_.accept(batch);
+        const std::size_t frames = batch.frames.size();
+        return EndpointTick{.drained = frames, .delivered = frames, .subscribers = 1};
+      },
+      [this](publish_atom, const SubscriptionStart& start) {
+        consumer_.begin(start);
+        return EndpointTick{.subscribers = 1};
+      },
       [this](streams_atom) {
         const auto ids = consumer_.store().stream_ids();
         return std::vector<StreamId>(ids.begin(), ids.end());

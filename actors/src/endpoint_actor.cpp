@@ -1,8 +1,8 @@
 #include <datastream/actors/endpoint_actor.hpp>
 
 #include "endpoint_fanout_actor.hpp"
-#include "peer_errors.hpp"
 #include "subscriber_actors.hpp"
+#include <datastream/actors/detail/peer_errors.hpp>
 
 #include <datastream/caf/send.hpp>
 

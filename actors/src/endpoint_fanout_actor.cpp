@@ -1,6 +1,6 @@
 #include "endpoint_fanout_actor.hpp"
 
-#include "peer_errors.hpp"
+#include <datastream/actors/detail/peer_errors.hpp>
 
 namespace datastream {
 

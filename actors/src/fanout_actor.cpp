@@ -1,7 +1,7 @@
 #include <datastream/actors/fanout_actor.hpp>
 
-#include "peer_errors.hpp"
 #include "subscriber_actors.hpp"
+#include <datastream/actors/detail/peer_errors.hpp>
 
 #include <datastream/caf/monitors.hpp>
 #include <datastream/caf/thread_logger.hpp>

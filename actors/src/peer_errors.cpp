@@ -1,4 +1,4 @@
-#include "peer_errors.hpp"
+#include <datastream/actors/detail/peer_errors.hpp>
 
 #include <datastream/caf/render.hpp>
 #include <datastream/log_sink.hpp>

@@ -1,6 +1,6 @@
 #include <datastream/actors/publisher_actor.hpp>
 
-#include "peer_errors.hpp"
+#include <datastream/actors/detail/peer_errors.hpp>
 
 #include <datastream/caf/send.hpp>
 #include <datastream/caf/thread_logger.hpp>

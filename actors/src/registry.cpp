@@ -6,31 +6,35 @@
 #include <caf/actor_system.hpp>
 #include <caf/io/middleman.hpp>
 
+#include <algorithm>
+
 namespace datastream {
 
-static_assert(publisher_name.key.size() <= compat::registry_key_max);
+static_assert(std::ranges::all_of(registry_names, [](const RegistryName& name) {
+  return name.key.size() <= compat::registry_key_max;
+}));
 
-void register_publisher(caf::actor_system& system, const caf::actor& publisher) {
-  system.registry().put(compat::registry_key(publisher_name.key), publisher);
+void register_actor(caf::actor_system& system, const RegistryName& name, const caf::actor& actor) {
+  system.registry().put(compat::registry_key(name.key), actor);
 }
 
-void unregister_publisher(caf::actor_system& system) {
-  system.registry().erase(compat::registry_key(publisher_name.key));
+void unregister_actor(caf::actor_system& system, const RegistryName& name) {
+  system.registry().erase(compat::registry_key(name.key));
 }
 
-caf::actor find_publisher(caf::actor_system& system) {
-  return caf::actor_cast<caf::actor>(
-      system.registry().get(compat::registry_key(publisher_name.key)));
+caf::actor find_actor(caf::actor_system& system, const RegistryName& name) {
+  return caf::actor_cast<caf::actor>(system.registry().get(compat::registry_key(name.key)));
 }
 
-caf::actor find_publisher(caf::actor_system& system, const caf::node_id& node) {
+caf::actor find_actor(caf::actor_system& system, const RegistryName& name,
+                      const caf::node_id& node) {
   if (node == system.node())
-    return find_publisher(system);
+    return find_actor(system, name);
   if (!system.has_middleman())
     return nullptr;
   const compat::ThreadLogger thread(system);
   return caf::actor_cast<caf::actor>(
-      system.middleman().remote_lookup(compat::registry_key(publisher_name.key), node));
+      system.middleman().remote_lookup(compat::registry_key(name.key), node));
 }
 
 } // namespace datastream

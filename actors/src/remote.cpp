@@ -1,6 +1,6 @@
 #include <datastream/actors/remote.hpp>
 
-#include "connecting.hpp"
+#include <datastream/actors/detail/connecting.hpp>
 
 #include <datastream/caf/thread_logger.hpp>
 

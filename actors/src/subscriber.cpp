@@ -1,7 +1,7 @@
 #include <datastream/actors/subscriber.hpp>
 
-#include "connecting.hpp"
 #include "subscriber_state.hpp"
+#include <datastream/actors/detail/connecting.hpp>
 
 #include <caf/actor_addr.hpp>
 #include <caf/blocking_actor.hpp>

@@ -1,6 +1,6 @@
 #include "subscriber_state.hpp"
 
-#include "connecting.hpp"
+#include <datastream/actors/detail/connecting.hpp>
 
 #include <datastream/caf/render.hpp>
 #include <datastream/caf/request.hpp>

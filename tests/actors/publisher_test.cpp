@@ -108,11 +108,11 @@ TEST_CASE("streams_of_another_process_are_found_by_name_and_only_their_owner_off
 
 TEST_CASE("a_registered_publisher_is_found_here_and_by_other_nodes") {
   RemoteSystem test;
-  CHECK_FALSE(find_publisher(test.system));
+  CHECK_FALSE(find_actor(test.system, publisher_name));
   Publisher publisher{test.system};
-  register_publisher(test.system, publisher.actor());
-  CHECK(find_publisher(test.system) == publisher.actor());
-  CHECK(find_publisher(test.system, test.system.node()) == publisher.actor());
+  register_actor(test.system, publisher_name, publisher.actor());
+  CHECK(find_actor(test.system, publisher_name) == publisher.actor());
+  CHECK(find_actor(test.system, publisher_name, test.system.node()) == publisher.actor());
 
   Endpoint node{test.system, {.node = "n"}};
   const auto port = publish(test.system, node.ref(), 0); // any actor of that node will do
@@ -120,12 +120,12 @@ TEST_CASE("a_registered_publisher_is_found_here_and_by_other_nodes") {
   RemoteSystem elsewhere;
   const auto remote = connect(elsewhere.system, "127.0.0.1", *port);
   REQUIRE(remote);
-  const auto found = find_publisher(elsewhere.system, remote->actor()->node());
+  const auto found = find_actor(elsewhere.system, publisher_name, remote->actor()->node());
   REQUIRE(found);
   CHECK(ask<OfferedNames>(elsewhere.system, found, names_atom_v));
-  unregister_publisher(test.system);
-  CHECK_FALSE(find_publisher(test.system));
-  CHECK_FALSE(find_publisher(elsewhere.system, remote->actor()->node()));
+  unregister_actor(test.system, publisher_name);
+  CHECK_FALSE(find_actor(test.system, publisher_name));
+  CHECK_FALSE(find_actor(elsewhere.system, publisher_name, remote->actor()->node()));
 }
 
 TEST_CASE("registry_keys_are_told_apart_by_every_caf") {

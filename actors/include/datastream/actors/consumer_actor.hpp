@@ -29,11 +29,16 @@ struct ConsumerOptions {
 /// so that none holds up ingest for long. Messages, with their replies:
 ///
 ///     follow_atom, caf::actor endpoint                     -> SubscriptionStart
+///     publish_atom, EventBatch                             -> EndpointTick
+///     publish_atom, SubscriptionStart                      -> EndpointTick
 ///     streams_atom                                         -> std::vector<StreamId>
 ///     page_atom, StreamId, Position from, uint32_t at_most -> FramePage, or unknown_stream
 ///     snapshot_atom, SubscriptionRequest                   -> DatastreamSnapshot
 ///     ledger_atom, StreamId                                -> IngestLedger, or unknown_stream
 ///     ledger_atom                                          -> ConsumerLedger
+///
+/// The messages with `publish_atom` are those of a fanout actor, for whoever collects frames by
+/// other means: `republish` takes a consumer as well. To them it is one subscriber that takes all.
 ///
 /// Spawn it with `spawn_consumer`. Anything that a peer sends broken is refused and counted.
 class ConsumerActor : public caf::event_based_actor {

@@ -2,6 +2,7 @@
 /// What all carriers of envelopes share: why one cannot be opened, what it hands on, what it
 /// counts.
 
+#include <datastream/envelope/codec.hpp>
 #include <datastream/model/frame_batch.hpp>
 #include <datastream/model/loss_reason.hpp>
 
@@ -48,6 +49,8 @@ struct MalformedCounts {
   std::uint64_t not_utf8 = 0;
   std::uint64_t trailing_bytes = 0;
 
+  /// Counts an error of `decode_envelope`.
+  void count(EnvelopeError error) noexcept;
   std::uint64_t total() const { return truncated + not_utf8 + trailing_bytes; }
   friend bool operator==(const MalformedCounts&, const MalformedCounts&) = default;
 };

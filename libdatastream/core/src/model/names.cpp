@@ -85,6 +85,16 @@ std::string_view to_string(LossReason reason) {
     return "too_many_connections";
   case LossReason::handler_failed:
     return "handler_failed";
+  case LossReason::returned:
+    return "returned";
+  case LossReason::contested:
+    return "contested";
+  case LossReason::too_many_streams:
+    return "too_many_streams";
+  case LossReason::sink_full:
+    return "sink_full";
+  case LossReason::undelivered:
+    return "undelivered";
   }
   return "unknown";
 }

@@ -51,6 +51,13 @@ enum class LossReason : std::uint16_t {
   envelope_cut_short = 124,    ///< its connection ended within it
   too_many_connections = 125,  ///< a connection more than may be
   handler_failed = 126,        ///< what should have taken it threw
+
+  // not let in from peers that speak the legacy envelope
+  returned = 140,         ///< of a stream that does not come from such peers
+  contested = 141,        ///< of a stream that another peer was sending
+  too_many_streams = 142, ///< of a stream for which there was no room
+  sink_full = 143,        ///< as much as may waited, sent by somebody who waits for no answers
+  undelivered = 144,      ///< the consumer or fanout refused it or was gone
 };
 
 /// The reasons for which a mux refuses a submission.

@@ -1,0 +1,59 @@
+#include "feed.hpp"
+
+#include <datastream/actors/type_ids.hpp>
+#include <datastream/caf/render.hpp>
+#include <datastream/caf/request.hpp>
+#include <datastream/log_sink.hpp>
+
+#include <chrono>
+#include <utility>
+
+namespace datastream {
+
+Feed::Feed(caf::event_based_actor* self, caf::actor into, IntakeOptions options,
+           std::function<void()> on_idle)
+    : self_(self), into_(std::move(into)), intake_(options), on_idle_(std::move(on_idle)) {}
+
+void Feed::declare(const DatastreamSnapshot& catalog) {
+  SubscriptionStart start;
+  start.snapshot = catalog;
+  compat::request_to_the_end(
+      self_, into_, [](const EndpointTick&) {}, [](const caf::error&) { /* it is gone */ },
+      publish_atom_v, std::move(start));
+}
+
+void Feed::offer(const PeerName& peer, const FrameBatch& batch) {
+  admitted_.clear();
+  intake_.admit(peer, batch, std::chrono::steady_clock::now(), admitted_);
+  for (FrameBatch& frames : admitted_) {
+    const std::size_t count = frames.size();
+    EventBatch delivery;
+    delivery.frames = std::move(frames);
+    ledger_.in_transit += count;
+    ++requests_;
+    compat::request_to_the_end(
+        self_, into_, [this, count](const EndpointTick&) { answered(count, ledger_.delivered); },
+        [this, count](const caf::error& error) {
+          if (!std::exchange(error_logged_, true))
+            log_message(LogSeverity::error, "frames of legacy peers are not taken over: " +
+                                                compat::render(self_->system(), error));
+          answered(count, ledger_.undelivered);
+        },
+        publish_atom_v, std::move(delivery));
+  }
+}
+
+void Feed::answered(std::size_t frames, std::uint64_t& count) {
+  ledger_.in_transit -= frames;
+  count += frames;
+  if (--requests_ == 0)
+    on_idle_();
+}
+
+SinkLedger Feed::ledger() const {
+  SinkLedger ledger = ledger_;
+  ledger.intake = intake_.ledger();
+  return ledger;
+}
+
+} // namespace datastream
