@@ -1,0 +1,48 @@
+#include <datastream/envelope/carrier.hpp>
+
+namespace datastream {
+
+std::string_view to_string(CarrierError::Kind kind) {
+  switch (kind) {
+  case CarrierError::Kind::bad_address:
+    return "bad_address";
+  case CarrierError::Kind::not_loopback:
+    return "not_loopback";
+  case CarrierError::Kind::cannot_resolve:
+    return "cannot_resolve";
+  case CarrierError::Kind::cannot_bind:
+    return "cannot_bind";
+  case CarrierError::Kind::bad_option:
+    return "bad_option";
+  case CarrierError::Kind::system:
+    return "system";
+  }
+  return "unknown";
+}
+
+bool ReceiverLedger::balanced() const {
+  return received ==
+             malformed.total() + not_allowed + out_of_memory + handler_failed + held + handed_on &&
+         connections.balanced();
+}
+
+std::uint64_t SendLosses::count(LossReason reason) const {
+  switch (reason) {
+  case LossReason::send_queue_full:
+    return send_queue_full;
+  case LossReason::envelope_too_large:
+    return envelope_too_large;
+  case LossReason::connection_broken:
+    return connection_broken;
+  case LossReason::not_encodable:
+    return not_encodable;
+  case LossReason::kernel_refused:
+    return kernel_refused;
+  case LossReason::out_of_memory:
+    return out_of_memory;
+  default:
+    return 0;
+  }
+}
+
+} // namespace datastream
