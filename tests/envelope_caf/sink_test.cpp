@@ -118,22 +118,22 @@ TEST_CASE("envelopes_that_come_while_a_consumer_is_busy_reach_it_in_one_batch") 
 
 TEST_CASE("a_second_actor_that_sends_a_stream_is_noticed_and_by_option_refused") {
   for (const bool refuse : {false, true}) {
-    FedConsumer test({.intake = {.refuse_contested = refuse}});
+    FedConsumer test({.admission = {.refuse_contested = refuse}});
     std::optional<Courier> first(std::in_place, test.system, test.sink);
     Courier second(test.system, test.sink);
     REQUIRE(first->deliver(envelope(stream, 0, "first")));
     REQUIRE(second.deliver(envelope(stream, 1, "second")));
     const SinkLedger ledger = ledger_of(test.system, test.sink);
-    CHECK(ledger.intake.contested == 1);
-    CHECK(ledger.intake.refused_contested == (refuse ? 1 : 0));
+    CHECK(ledger.admission.contested == 1);
+    CHECK(ledger.admission.refused_contested == (refuse ? 1 : 0));
     CHECK(stored_frames(test.system, test.consumer) == (refuse ? 1 : 2));
     // When the first one is gone, nobody else has the stream.
     first.reset();
     std::uint64_t position = 2;
     CHECK(eventually([&] {
-      const auto before = ledger_of(test.system, test.sink).intake.contested;
+      const auto before = ledger_of(test.system, test.sink).admission.contested;
       REQUIRE(second.deliver(envelope(stream, position++, "second")));
-      return ledger_of(test.system, test.sink).intake.contested == before;
+      return ledger_of(test.system, test.sink).admission.contested == before;
     }));
   }
 }

@@ -53,7 +53,7 @@ void EnvelopeMailbox::left(const caf::actor_addr& sender) {
     return;
   // What it sent last goes ahead of what others send of its streams.
   offer(known->second);
-  feed_.intake().peer_left(known->second.name);
+  feed_.admission().peer_left(known->second.name);
   senders_.erase(known);
 }
 
@@ -97,9 +97,7 @@ void EnvelopeMailbox::offer(Sender& sender) {
 
 void EnvelopeMailbox::add_to(SinkLedger& ledger) const {
   ledger.messages += messages_;
-  ledger.malformed.truncated += malformed_.truncated;
-  ledger.malformed.not_utf8 += malformed_.not_utf8;
-  ledger.malformed.trailing_bytes += malformed_.trailing_bytes;
+  ledger.malformed += malformed_;
   ledger.sink_full += sink_full_;
   ledger.waiting += waiting_;
 }

@@ -10,9 +10,9 @@
 
 namespace datastream {
 
-Feed::Feed(caf::event_based_actor* self, caf::actor into, IntakeOptions options,
+Feed::Feed(caf::event_based_actor* self, caf::actor into, AdmissionOptions options,
            std::function<void()> on_idle)
-    : self_(self), into_(std::move(into)), intake_(options), on_idle_(std::move(on_idle)) {}
+    : self_(self), into_(std::move(into)), admission_(options), on_idle_(std::move(on_idle)) {}
 
 void Feed::declare(const DatastreamSnapshot& catalog) {
   SubscriptionStart start;
@@ -24,7 +24,7 @@ void Feed::declare(const DatastreamSnapshot& catalog) {
 
 void Feed::offer(const PeerName& peer, const FrameBatch& batch) {
   admitted_.clear();
-  intake_.admit(peer, batch, std::chrono::steady_clock::now(), admitted_);
+  admission_.admit(peer, batch, std::chrono::steady_clock::now(), admitted_);
   for (FrameBatch& frames : admitted_) {
     const std::size_t count = frames.size();
     EventBatch delivery;
@@ -52,7 +52,7 @@ void Feed::answered(std::size_t frames, std::uint64_t& count) {
 
 SinkLedger Feed::ledger() const {
   SinkLedger ledger = ledger_;
-  ledger.intake = intake_.ledger();
+  ledger.admission = admission_.ledger();
   return ledger;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 /// From arriving frames to a consumer or fanout.
 
-#include <datastream/envelope/intake.hpp>
+#include <datastream/envelope/admission.hpp>
 #include <datastream/envelope_caf/messages.hpp>
 #include <datastream/model/frame_batch.hpp>
 #include <datastream/model/subscription_request.hpp>
@@ -23,7 +23,7 @@ class Feed {
 public:
   /// `into` answers `publish_atom` with `EventBatch`: a consumer or fanout. `on_idle` is called
   /// when it has taken over all that was offered.
-  Feed(caf::event_based_actor* self, caf::actor into, IntakeOptions options,
+  Feed(caf::event_based_actor* self, caf::actor into, AdmissionOptions options,
        std::function<void()> on_idle);
 
   /// Tells `into` the names of channels.
@@ -32,7 +32,7 @@ public:
   void offer(const PeerName& peer, const FrameBatch& batch);
   bool busy() const noexcept { return requests_ > 0; }
 
-  EnvelopeIntake& intake() noexcept { return intake_; }
+  FrameAdmission& admission() noexcept { return admission_; }
   /// What of a `SinkLedger` happens here.
   SinkLedger ledger() const;
 
@@ -41,7 +41,7 @@ private:
 
   caf::event_based_actor* self_;
   caf::actor into_;
-  EnvelopeIntake intake_;
+  FrameAdmission admission_;
   std::function<void()> on_idle_;
   std::vector<FrameBatch> admitted_; // memory that is used again
   std::size_t requests_ = 0;         // that were not answered yet

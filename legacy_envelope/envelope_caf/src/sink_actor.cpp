@@ -17,7 +17,7 @@ namespace datastream {
 
 struct SinkActor::State {
   State(SinkActor* self, const SinkOptions& options)
-      : feed(self, options.into, options.intake, [this] { mailbox.taken_over(); }),
+      : feed(self, options.into, options.admission, [this] { mailbox.taken_over(); }),
         mailbox(self, feed, 0, options.waiting_bytes), into(options.into.address()),
         watch(options.into, caf::actor(self), down_atom_v, into) {}
 

@@ -51,6 +51,7 @@ struct MalformedCounts {
 
   /// Counts an error of `decode_envelope`.
   void count(EnvelopeError error) noexcept;
+  MalformedCounts& operator+=(const MalformedCounts& other) noexcept;
   std::uint64_t total() const { return truncated + not_utf8 + trailing_bytes; }
   friend bool operator==(const MalformedCounts&, const MalformedCounts&) = default;
 };

@@ -55,8 +55,7 @@ public:
   std::size_t incomplete() const noexcept { return end_ - begin_; }
 
 private:
-  std::size_t missing() const noexcept;
-  bool move_to_block_of(std::size_t bytes) noexcept;
+  bool carry_over() noexcept;
 
   std::size_t envelope_max_;
   BlockPtr block_;

@@ -7,16 +7,14 @@
 
 namespace datastream {
 
-/// A peer that vanished without a word (its power, its network) is noticed after `idle` and
-/// `probes` times `interval` while nothing is sent to it, and after `unacknowledged` while
-/// something is. Seconds from 1 to 32,767, probes from 1 to 127, and at least one millisecond.
+/// A peer that vanished without a word, with its power or its network, is noticed although nothing
+/// is sent to it: after `idle` of silence it is asked every `interval`, and it counts as gone when
+/// it has answered nothing for `timeout`, neither questions nor data. So does one that lives, but
+/// takes nothing of what it is sent for so long. Whole seconds from 1 to 32,767.
 struct TcpKeepalive {
-  std::chrono::seconds idle = defaults::keepalive_idle;         ///< silence before the first probe
-  std::chrono::seconds interval = defaults::keepalive_interval; ///< between probes
-  int probes = defaults::keepalive_probes; ///< unanswered ones after which the peer is gone
-  /// How long what was sent may stay unacknowledged. A peer that lives and takes nothing for so
-  /// long counts as gone, too.
-  std::chrono::milliseconds unacknowledged = defaults::unacknowledged;
+  std::chrono::seconds idle = defaults::keepalive_idle;
+  std::chrono::seconds interval = defaults::keepalive_interval;
+  std::chrono::seconds timeout = defaults::keepalive_timeout;
 };
 
 } // namespace datastream

@@ -25,8 +25,8 @@ struct TcpListen {
   /// Largest envelope, in bytes without its length. A connection that announces a larger one is
   /// closed.
   std::size_t envelope_max = defaults::envelope_bytes_max;
-  /// Connections at the same time. Each holds at most one and a half of the largest envelopes and
-  /// what is ready to be handed on.
+  /// Connections at the same time. Each holds at most what two of the largest envelopes take,
+  /// and only once their bytes have arrived.
   std::size_t connections_max = defaults::tcp_connections;
   TcpKeepalive keepalive{};
 };

@@ -78,10 +78,10 @@ inline constexpr std::size_t host_processes = 1024;
 /// pause of a healthy sender, short enough for one that came back at another address.
 inline constexpr std::chrono::seconds claim_silence{10};
 /// Streams of legacy peers that are known at a time.
-inline constexpr std::size_t intake_streams = 10'000;
+inline constexpr std::size_t admission_streams = 10'000;
 /// Runs of positions that are remembered of each: as many gaps as reordering and loss leave within
 /// any delay of a network; more are taken for seen.
-inline constexpr std::size_t intake_runs = 4096;
+inline constexpr std::size_t admission_runs = 4096;
 /// Frames and pinned bytes that a sender of envelopes queues: as much as a subscriber actor, for it
 /// holds the same and waits as long.
 inline constexpr std::size_t sender_frames = 16'384;
@@ -94,13 +94,12 @@ inline constexpr std::size_t datagram_buffer = 8U << 20U;
 /// Connections that a receiver of envelopes has at the same time. Each may make it keep an envelope
 /// of the largest size.
 inline constexpr std::size_t tcp_connections = 64;
-/// When a silent TCP peer counts as gone: after 25 seconds, which is longer than a switch takes to
-/// come back and shorter than anybody waits for a report.
+/// A TCP peer is asked after so much silence whether it is there, and again at this interval; one
+/// that has not answered for the timeout counts as gone. Longer than a network takes to recover,
+/// shorter than anybody waits for a report.
 inline constexpr std::chrono::seconds keepalive_idle{10};
 inline constexpr std::chrono::seconds keepalive_interval{5};
-inline constexpr int keepalive_probes = 3;
-/// How long a TCP peer may leave what was sent unacknowledged: a little longer than silence lasts.
-inline constexpr std::chrono::milliseconds unacknowledged{30'000};
+inline constexpr std::chrono::seconds keepalive_timeout{30};
 
 /// Levels of nesting that a JSON document may have, as peers of this protocol have it.
 inline constexpr std::size_t json_depth = 127;

@@ -2,8 +2,8 @@
 /// Messages of the legacy envelope between actors.
 
 #include <datastream/caf/inspect.hpp>
+#include <datastream/envelope/admission.hpp>
 #include <datastream/envelope/carrier.hpp>
-#include <datastream/envelope/intake.hpp>
 
 #include <cstdint>
 #include <string>
@@ -23,16 +23,16 @@ struct SinkLedger {
   std::uint64_t sink_full = 0;   ///< of these, dropped: sent by somebody who waits for no answers
   std::uint64_t waiting = 0;     ///< of these, until what came before has been taken over
   std::uint64_t carried = 0;     ///< arrived by a bridge's receivers, which count what they drop
-  IntakeLedger intake{};         ///< all others
+  AdmissionLedger admission{};   ///< all others
   std::uint64_t in_transit = 0;  ///< let in, and on the way to the consumer or fanout
   std::uint64_t delivered = 0;   ///< taken over by it
   std::uint64_t undelivered = 0; ///< it answered with an error
 
-  /// messages + carried = malformed + sink_full + waiting + arrived at the intake; admitted there =
-  /// in_transit + delivered + undelivered; and the intake is balanced.
+  /// messages + carried = malformed + sink_full + waiting + arrived at the admission; admitted
+  /// there = in_transit + delivered + undelivered; and the admission is balanced.
   bool balanced() const {
-    return messages + carried == malformed.total() + sink_full + waiting + intake.arrived &&
-           intake.admitted == in_transit + delivered + undelivered && intake.balanced();
+    return messages + carried == malformed.total() + sink_full + waiting + admission.arrived &&
+           admission.admitted == in_transit + delivered + undelivered && admission.balanced();
   }
   friend bool operator==(const SinkLedger&, const SinkLedger&) = default;
 };
@@ -47,9 +47,9 @@ compat::InspectResult<Inspector> inspect(Inspector& f, MalformedCounts& x) {
                                 x.not_utf8, "trailing_bytes", x.trailing_bytes);
 }
 template <class Inspector>
-compat::InspectResult<Inspector> inspect(Inspector& f, IntakeLedger& x) {
-  return compat::inspect_object(f, x, "IntakeLedger", "arrived", x.arrived, "admitted", x.admitted,
-                                "duplicates", x.duplicates, "returned", x.returned,
+compat::InspectResult<Inspector> inspect(Inspector& f, AdmissionLedger& x) {
+  return compat::inspect_object(f, x, "AdmissionLedger", "arrived", x.arrived, "admitted",
+                                x.admitted, "duplicates", x.duplicates, "returned", x.returned,
                                 "refused_contested", x.refused_contested, "too_many_streams",
                                 x.too_many_streams, "out_of_memory", x.out_of_memory, "contested",
                                 x.contested);
@@ -58,8 +58,8 @@ template <class Inspector>
 compat::InspectResult<Inspector> inspect(Inspector& f, SinkLedger& x) {
   return compat::inspect_object(
       f, x, "SinkLedger", "messages", x.messages, "malformed", x.malformed, "sink_full",
-      x.sink_full, "waiting", x.waiting, "carried", x.carried, "intake", x.intake, "in_transit",
-      x.in_transit, "delivered", x.delivered, "undelivered", x.undelivered);
+      x.sink_full, "waiting", x.waiting, "carried", x.carried, "admission", x.admission,
+      "in_transit", x.in_transit, "delivered", x.delivered, "undelivered", x.undelivered);
 }
 
 } // namespace datastream

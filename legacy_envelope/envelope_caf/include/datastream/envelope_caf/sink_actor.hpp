@@ -2,7 +2,7 @@
 /// Receives the frames of legacy peers in this or another actor system.
 
 #include <datastream/defaults.hpp>
-#include <datastream/envelope/intake.hpp>
+#include <datastream/envelope/admission.hpp>
 #include <datastream/envelope_caf/type_ids.hpp>
 #include <datastream/model/subscription_request.hpp>
 
@@ -21,7 +21,7 @@ namespace datastream {
 struct SinkOptions {
   /// Who gets the frames: a consumer or a fanout of this system.
   caf::actor into{};
-  IntakeOptions intake{};
+  AdmissionOptions admission{};
   /// Names of channels, which envelopes do not have; see `load_catalog`. Without them frames are
   /// stored whole and shown raw.
   DatastreamSnapshot catalog{};
@@ -36,7 +36,7 @@ struct SinkOptions {
 ///     ledger_atom     -> SinkLedger
 ///
 /// The empty answer to a request is the sender's credit. Bytes that are no envelope are dropped and
-/// counted by kind. What is let in is said at `EnvelopeIntake`; the sender of a message is the peer
+/// counted by kind. What is let in is said at `FrameAdmission`; the sender of a message is the peer
 /// that it speaks of. The sink ends when `into` does. Spawn it with `spawn_sink`.
 class SinkActor : public caf::event_based_actor {
 public:

@@ -16,18 +16,18 @@
 
 namespace datastream {
 
-struct IntakeOptions {
+struct AdmissionOptions {
   /// Refuse frames of a stream that another peer is sending, instead of only counting them.
   bool refuse_contested = false;
   /// Silence after which a peer's claim to a stream is over.
   std::chrono::steady_clock::duration claim_silence = defaults::claim_silence;
   /// Streams that are known at a time. Who they are is a peer's choice, so there is a bound; at it
   /// those that were silent for `claim_silence` are forgotten.
-  std::size_t streams_max = defaults::intake_streams;
+  std::size_t streams_max = defaults::admission_streams;
 };
 
 /// What became of the frames that arrived.
-struct IntakeLedger {
+struct AdmissionLedger {
   std::uint64_t arrived = 0;
   std::uint64_t admitted = 0;
   std::uint64_t duplicates = 0;        ///< were admitted before, whoever sent them
@@ -45,7 +45,7 @@ struct IntakeLedger {
     return arrived ==
            admitted + duplicates + returned + refused_contested + too_many_streams + out_of_memory;
   }
-  friend bool operator==(const IntakeLedger&, const IntakeLedger&) = default;
+  friend bool operator==(const AdmissionLedger&, const AdmissionLedger&) = default;
 };
 
 /// Who sent something: a way by which frames arrive, and a name that is unique there.
@@ -63,11 +63,11 @@ struct PeerName {
 /// A peer claims a stream with its first frame of it, until it leaves or is silent.
 ///
 /// Thread safety: one owner.
-class EnvelopeIntake {
+class FrameAdmission {
 public:
   using Time = std::chrono::steady_clock::time_point;
 
-  explicit EnvelopeIntake(IntakeOptions options = {}) : options_(options) {}
+  explicit FrameAdmission(AdmissionOptions options = {}) : options_(options) {}
 
   /// Appends to `admitted` the frames of `batch` that are let in, in runs that share its memory.
   void admit(const PeerName& peer, const FrameBatch& batch, Time now,
@@ -83,24 +83,24 @@ public:
   /// Who claims a stream, or was the last to; null when nothing of it was let in.
   const PeerName* sender_of(const StreamId& stream) const;
 
-  const IntakeLedger& ledger() const noexcept { return ledger_; }
+  const AdmissionLedger& ledger() const noexcept { return ledger_; }
 
 private:
   struct Stream {
     PeerName peer;
     bool claimed = true; // false: its peer has left
     Time last_frame;
-    PositionSet seen{defaults::intake_runs};
+    PositionSet seen{defaults::admission_runs};
   };
 
   Stream* open(const StreamId& id, const PeerName& peer, Time now);
   bool make_room(Time now);
 
-  IntakeOptions options_;
+  AdmissionOptions options_;
   std::map<StreamId, Stream> streams_;
   std::set<StreamId> kept_out_;
   Time full_until_{}; // no stream can be forgotten before
-  IntakeLedger ledger_;
+  AdmissionLedger ledger_;
 };
 
 } // namespace datastream

@@ -1,6 +1,6 @@
 /// What is let in of the frames that legacy peers send.
 
-#include <datastream/envelope/intake.hpp>
+#include <datastream/envelope/admission.hpp>
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
@@ -18,7 +18,7 @@ namespace {
 const StreamId stream{"node", {1}};
 const PeerName alice{0, "alice"};
 const PeerName bob{1, "bob"};
-const EnvelopeIntake::Time start{};
+const FrameAdmission::Time start{};
 
 FrameBatch batch_of(const StreamId& id, const std::vector<std::uint64_t>& positions) {
   std::vector<Frame> frames;
@@ -27,18 +27,18 @@ FrameBatch batch_of(const StreamId& id, const std::vector<std::uint64_t>& positi
   return FrameBatch::copy_of(id, frames);
 }
 
-std::vector<std::uint64_t> admitted(EnvelopeIntake& intake, const PeerName& peer,
+std::vector<std::uint64_t> admitted(FrameAdmission& admission, const PeerName& peer,
                                     const StreamId& id, const std::vector<std::uint64_t>& positions,
-                                    EnvelopeIntake::Time now = start) {
+                                    FrameAdmission::Time now = start) {
   std::vector<FrameBatch> batches;
-  intake.admit(peer, batch_of(id, positions), now, batches);
+  admission.admit(peer, batch_of(id, positions), now, batches);
   std::vector<std::uint64_t> result;
   for (const FrameBatch& batch : batches)
     for (const FrameView& frame : batch) {
       CHECK(frame.payload == std::to_string(frame.position.value));
       result.push_back(frame.position.value);
     }
-  CHECK(intake.ledger().balanced());
+  CHECK(admission.ledger().balanced());
   return result;
 }
 
@@ -47,28 +47,28 @@ using Positions = std::vector<std::uint64_t>;
 } // namespace
 
 TEST_CASE("every_position_of_a_stream_is_let_in_once_whoever_sends_it") {
-  EnvelopeIntake intake;
-  CHECK(admitted(intake, alice, stream, {0, 1, 2}) == Positions{0, 1, 2});
-  CHECK(admitted(intake, alice, stream, {1, 5, 2, 6, 5}) == Positions{5, 6});
-  CHECK(admitted(intake, bob, stream, {2, 3, 4, 6}) == Positions{3, 4});
-  CHECK(intake.ledger().duplicates == 5);
-  CHECK(intake.ledger().admitted == 7);
+  FrameAdmission admission;
+  CHECK(admitted(admission, alice, stream, {0, 1, 2}) == Positions{0, 1, 2});
+  CHECK(admitted(admission, alice, stream, {1, 5, 2, 6, 5}) == Positions{5, 6});
+  CHECK(admitted(admission, bob, stream, {2, 3, 4, 6}) == Positions{3, 4});
+  CHECK(admission.ledger().duplicates == 5);
+  CHECK(admission.ledger().admitted == 7);
 }
 
 TEST_CASE("what_is_let_in_shares_the_memory_of_what_arrived") {
-  EnvelopeIntake intake;
+  FrameAdmission admission;
   const FrameBatch batch = batch_of(stream, {0, 1});
   std::vector<FrameBatch> out;
-  intake.admit(alice, batch, start, out);
+  admission.admit(alice, batch, start, out);
   REQUIRE(out.size() == 1);
   CHECK(out[0][0].payload.data() == batch[0].payload.data());
 }
 
 TEST_CASE("a_second_peer_that_sends_a_stream_is_counted_and_by_option_refused") {
-  EnvelopeIntake lenient;
-  EnvelopeIntake strict({.refuse_contested = true});
-  for (EnvelopeIntake* intake : {&lenient, &strict})
-    CHECK(admitted(*intake, alice, stream, {0, 1}) == Positions{0, 1});
+  FrameAdmission lenient;
+  FrameAdmission strict({.refuse_contested = true});
+  for (FrameAdmission* admission : {&lenient, &strict})
+    CHECK(admitted(*admission, alice, stream, {0, 1}) == Positions{0, 1});
   CHECK(admitted(lenient, bob, stream, {2, 3}) == Positions{2, 3});
   CHECK(lenient.ledger().contested == 2);
   CHECK(lenient.ledger().refused_contested == 0);
@@ -81,47 +81,47 @@ TEST_CASE("a_second_peer_that_sends_a_stream_is_counted_and_by_option_refused") 
 }
 
 TEST_CASE("a_claim_ends_when_its_peer_leaves_or_is_silent") {
-  EnvelopeIntake intake({.refuse_contested = true, .claim_silence = 10s});
-  admitted(intake, alice, stream, {0});
-  intake.peer_left(bob); // has no claim
-  CHECK(admitted(intake, bob, stream, {1}).empty());
-  intake.peer_left(alice);
-  CHECK(admitted(intake, bob, stream, {1}, start + 1s) == Positions{1});
-  CHECK(admitted(intake, alice, stream, {2}, start + 10s).empty());
-  CHECK(admitted(intake, alice, stream, {2}, start + 11s) == Positions{2});
-  CHECK(intake.ledger().contested == 2);
+  FrameAdmission admission({.refuse_contested = true, .claim_silence = 10s});
+  admitted(admission, alice, stream, {0});
+  admission.peer_left(bob); // has no claim
+  CHECK(admitted(admission, bob, stream, {1}).empty());
+  admission.peer_left(alice);
+  CHECK(admitted(admission, bob, stream, {1}, start + 1s) == Positions{1});
+  CHECK(admitted(admission, alice, stream, {2}, start + 10s).empty());
+  CHECK(admitted(admission, alice, stream, {2}, start + 11s) == Positions{2});
+  CHECK(admission.ledger().contested == 2);
 }
 
 TEST_CASE("peers_of_the_same_name_on_two_links_are_two_peers") {
-  EnvelopeIntake intake({.refuse_contested = true});
-  admitted(intake, {0, "udp 127.0.0.1:9"}, stream, {0});
-  CHECK(admitted(intake, {1, "udp 127.0.0.1:9"}, stream, {1}).empty());
+  FrameAdmission admission({.refuse_contested = true});
+  admitted(admission, {0, "udp 127.0.0.1:9"}, stream, {0});
+  CHECK(admitted(admission, {1, "udp 127.0.0.1:9"}, stream, {1}).empty());
 }
 
 TEST_CASE("nothing_is_let_in_of_a_stream_that_does_not_come_from_peers") {
-  EnvelopeIntake intake;
-  CHECK(intake.keep_out(stream));
-  CHECK(admitted(intake, alice, stream, {0, 1}).empty());
-  CHECK(intake.ledger().returned == 2);
-  CHECK(intake.sender_of(stream) == nullptr);
+  FrameAdmission admission;
+  CHECK(admission.keep_out(stream));
+  CHECK(admitted(admission, alice, stream, {0, 1}).empty());
+  CHECK(admission.ledger().returned == 2);
+  CHECK(admission.sender_of(stream) == nullptr);
   // One that came from a peer stays that peer's.
   const StreamId other{"other", {1}};
-  admitted(intake, alice, other, {0});
-  CHECK(!intake.keep_out(other));
-  CHECK(admitted(intake, alice, other, {1}) == Positions{1});
+  admitted(admission, alice, other, {0});
+  CHECK(!admission.keep_out(other));
+  CHECK(admitted(admission, alice, other, {1}) == Positions{1});
 }
 
 TEST_CASE("streams_without_number_take_a_bounded_number_of_places") {
-  EnvelopeIntake intake({.claim_silence = 10s, .streams_max = 3});
+  FrameAdmission admission({.claim_silence = 10s, .streams_max = 3});
   for (std::uint64_t life = 1; life <= 3; ++life)
-    CHECK(admitted(intake, alice, {"node", {life}}, {0}, start + std::chrono::seconds(life)) ==
+    CHECK(admitted(admission, alice, {"node", {life}}, {0}, start + std::chrono::seconds(life)) ==
           Positions{0});
-  CHECK(admitted(intake, alice, {"node", {4}}, {0, 1}, start + 5s).empty());
-  CHECK(intake.ledger().too_many_streams == 2);
+  CHECK(admitted(admission, alice, {"node", {4}}, {0, 1}, start + 5s).empty());
+  CHECK(admission.ledger().too_many_streams == 2);
   // The one that was silent for ten seconds is forgotten, the others are not.
-  CHECK(admitted(intake, alice, {"node", {4}}, {0}, start + 11s) == Positions{0});
-  CHECK(intake.sender_of({"node", {1}}) == nullptr);
-  CHECK(admitted(intake, alice, {"node", {2}}, {0}, start + 11s).empty());
+  CHECK(admitted(admission, alice, {"node", {4}}, {0}, start + 11s) == Positions{0});
+  CHECK(admission.sender_of({"node", {1}}) == nullptr);
+  CHECK(admitted(admission, alice, {"node", {2}}, {0}, start + 11s).empty());
 }
 
 TEST_CASE("a_position_set_holds_exactly_what_was_inserted_while_its_runs_suffice") {
@@ -151,8 +151,8 @@ TEST_CASE("a_position_set_whose_runs_do_not_suffice_never_takes_a_seen_position_
 }
 
 TEST_CASE("a_forged_position_at_the_end_of_the_range_does_not_stop_a_stream") {
-  EnvelopeIntake intake;
-  CHECK(admitted(intake, alice, stream, {0, ~0ULL}) == Positions{0, ~0ULL});
+  FrameAdmission admission;
+  CHECK(admitted(admission, alice, stream, {0, ~0ULL}) == Positions{0, ~0ULL});
   for (std::uint64_t position = 1; position < 10'000; ++position)
-    CHECK(admitted(intake, alice, stream, {position}) == Positions{position});
+    CHECK(admitted(admission, alice, stream, {position}) == Positions{position});
 }
