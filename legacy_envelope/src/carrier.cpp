@@ -62,6 +62,8 @@ std::uint64_t SendLosses::count(LossReason reason) const {
     return not_encodable;
   case LossReason::kernel_refused:
     return kernel_refused;
+  case LossReason::peer_refused:
+    return peer_refused;
   case LossReason::out_of_memory:
     return out_of_memory;
   default:

@@ -6,6 +6,8 @@
 
 #include <caf/actor.hpp>
 #include <caf/actor_cast.hpp>
+#include <caf/error.hpp>
+#include <caf/sec.hpp>
 
 #include <new>
 #include <utility>
@@ -42,7 +44,7 @@ EnvelopeMailbox::Sender& EnvelopeMailbox::sender_at(const caf::actor_addr& addre
   if (is_new) {
     at->second.name = {link_, "actor " + caf::to_string(address)};
     if (const auto sender = caf::actor_cast<caf::actor>(address))
-      at->second.watch.emplace(sender, caf::actor(self_), down_atom_v, address);
+      at->second.watch.emplace(sender, caf::actor(self_), sender_down_atom_v, address);
   }
   return at->second;
 }
@@ -62,6 +64,13 @@ void EnvelopeMailbox::taken_over() {
     promise.deliver(caf::unit);
   if (waiting_ > 0)
     flush();
+}
+
+void EnvelopeMailbox::close() {
+  for (auto* promises : {&offered_promises_, &waiting_promises_})
+    for (Promise& promise : *promises)
+      promise.deliver(caf::make_error(caf::sec::request_receiver_down));
+  senders_.clear();
 }
 
 void EnvelopeMailbox::flush() {

@@ -31,7 +31,7 @@ public:
   using Promise = caf::typed_response_promise<caf::unit_t>;
 
   /// Peers have names on `link`. At most `bytes_max` of envelopes wait; what is beyond is dropped.
-  /// Whoever sent something is watched: `down_atom` with its address tells its end.
+  /// Whoever sent something is watched: `sender_down_atom` tells its end.
   EnvelopeMailbox(caf::event_based_actor* self, Feed& feed, std::size_t link, std::size_t bytes_max)
       : self_(self), feed_(feed), link_(link), bytes_max_(bytes_max) {}
 
@@ -41,6 +41,8 @@ public:
   void left(const caf::actor_addr& sender);
   /// The feed has taken over what it was given: answers, and gives it what waits.
   void taken_over();
+  /// The actor ends: those who wait for an answer get an error.
+  void close();
 
   /// Adds what is counted here.
   void add_to(SinkLedger& ledger) const;

@@ -18,13 +18,12 @@ namespace datastream {
 struct SinkActor::State {
   State(SinkActor* self, const SinkOptions& options)
       : feed(self, options.into, options.admission, [this] { mailbox.taken_over(); }),
-        mailbox(self, feed, 0, options.waiting_bytes), into(options.into.address()),
-        watch(options.into, caf::actor(self), down_atom_v, into) {}
+        mailbox(self, feed, 0, options.waiting_bytes),
+        taker(options.into, caf::actor(self), taker_down_atom_v) {}
 
   Feed feed;
   EnvelopeMailbox mailbox;
-  caf::actor_addr into;
-  compat::DownWatch watch;
+  compat::DownWatch taker;
 };
 
 SinkActor::SinkActor(caf::actor_config& config, SinkOptions options)
@@ -44,17 +43,17 @@ caf::behavior SinkActor::make_behavior() {
         state_->mailbox.add_to(ledger);
         return ledger;
       },
-      [this](down_atom, const caf::actor_addr& gone, const caf::error& reason) {
-        if (gone == state_->into)
-          quit(reason);
-        else
-          state_->mailbox.left(gone);
+      [this](sender_down_atom, const caf::actor_addr& gone, const caf::error&) {
+        state_->mailbox.left(gone);
       },
+      [this](taker_down_atom, const caf::error& reason) { quit(reason); },
       peer_errors(this),
   };
 }
 
 void SinkActor::on_exit() {
+  if (state_)
+    state_->mailbox.close();
   state_.reset();
 }
 

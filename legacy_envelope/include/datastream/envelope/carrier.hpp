@@ -37,10 +37,10 @@ struct ReceiverHandlers {
   /// `udp 127.0.0.1:4711` or `tcp [::1]:4711`. May keep the batch. May block: nothing is received
   /// meanwhile, so a slow taker slows peers on TCP, and on UDP makes the kernel drop datagrams,
   /// which are counted. One that throws loses the batch, and it is counted.
-  std::function<void(const std::string& peer, const FrameBatch& batch)> on_batch;
+  std::function<void(const std::string& peer, const FrameBatch& batch)> on_batch{};
   /// A connection that was accepted is gone, after its last batch. Never called for UDP, where
   /// nobody knows who left. May be empty.
-  std::function<void(const std::string& peer)> on_left;
+  std::function<void(const std::string& peer)> on_left{};
 };
 
 /// Envelopes that were none, by `EnvelopeError`.
@@ -101,16 +101,18 @@ struct ReceiverLedger {
 struct SendLosses {
   std::uint64_t send_queue_full = 0;    ///< the queue's bound in frames or bytes was reached
   std::uint64_t envelope_too_large = 0; ///< larger than the carrier takes
-  std::uint64_t connection_broken = 0;  ///< in the write under way when the connection broke; TCP
-  std::uint64_t not_encodable = 0;      ///< the codec refused: the node's name is no text
-  std::uint64_t kernel_refused = 0;     ///< the kernel did not take the datagram; UDP
+  /// On their way when the connection broke: in the write under way, TCP; unanswered, actors.
+  std::uint64_t connection_broken = 0;
+  std::uint64_t not_encodable = 0;  ///< the codec refused: the node's name is no text
+  std::uint64_t kernel_refused = 0; ///< the kernel did not take the datagram; UDP
+  std::uint64_t peer_refused = 0;   ///< the peer answered with an error; actors
   std::uint64_t out_of_memory = 0;
 
   /// The count for a reason of a sender; 0 for every other.
   std::uint64_t count(LossReason reason) const;
   std::uint64_t total() const {
     return send_queue_full + envelope_too_large + connection_broken + not_encodable +
-           kernel_refused + out_of_memory;
+           kernel_refused + peer_refused + out_of_memory;
   }
   friend bool operator==(const SendLosses&, const SendLosses&) = default;
 };
@@ -118,11 +120,12 @@ struct SendLosses {
 /// What a sender counts, in frames. One cut: the counters belong together.
 struct SenderLedger {
   std::uint64_t offered = 0; ///< given to `send`
-  std::uint64_t sent = 0;    ///< handed to the kernel; whether they arrive nobody here knows
-  std::uint64_t queued = 0;  ///< accepted and not yet sent or lost
+  /// Handed to the kernel, and whether they arrive nobody here knows; or answered by an actor.
+  std::uint64_t sent = 0;
+  std::uint64_t queued = 0; ///< accepted and not yet sent or lost
   SendLosses lost;
-  std::uint64_t connects = 0;    ///< connections that were made; TCP
-  std::uint64_t broken = 0;      ///< connections that ended or broke; TCP
+  std::uint64_t connects = 0;    ///< connections that were made; TCP and actors
+  std::uint64_t broken = 0;      ///< connections that ended or broke; TCP and actors
   std::uint64_t unreachable = 0; ///< reports that nobody takes datagrams there, at least; UDP
 
   /// offered = sent + queued + lost

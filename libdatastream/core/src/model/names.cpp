@@ -71,6 +71,8 @@ std::string_view to_string(LossReason reason) {
     return "not_encodable";
   case LossReason::kernel_refused:
     return "kernel_refused";
+  case LossReason::peer_refused:
+    return "peer_refused";
   case LossReason::malformed_envelope:
     return "malformed_envelope";
   case LossReason::address_not_allowed:

@@ -39,9 +39,10 @@ enum class LossReason : std::uint16_t {
   // lost by a sender of envelopes
   send_queue_full = 100,    ///< its queue's bound in frames or bytes was reached
   envelope_too_large = 101, ///< larger than the carrier takes
-  connection_broken = 102,  ///< in the write under way when the connection broke
+  connection_broken = 102,  ///< on its way when the connection broke
   not_encodable = 103,      ///< the codec refused it
   kernel_refused = 104,     ///< the kernel did not take the datagram
+  peer_refused = 105,       ///< the peer answered with an error
 
   // lost by a receiver of envelopes
   malformed_envelope = 120,    ///< bytes that are no envelope

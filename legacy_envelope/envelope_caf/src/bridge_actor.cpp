@@ -1,0 +1,112 @@
+#include "bridge_actor.hpp"
+
+#include "envelope_mailbox.hpp"
+#include "feed.hpp"
+
+#include <datastream/actors/detail/peer_errors.hpp>
+#include <datastream/actors/subscriber.hpp>
+#include <datastream/actors/type_ids.hpp>
+#include <datastream/caf/monitors.hpp>
+#include <datastream/defaults.hpp>
+
+#include <caf/actor_addr.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace datastream {
+
+struct BridgeActor::State {
+  State(BridgeActor* self, std::shared_ptr<BridgeParts> shared, const BridgeOptions& options)
+      : parts(std::move(shared)),
+        feed(self, options.into, options.admission, [this] { on_idle(); }),
+        mailbox(self, feed, options.links.size(), defaults::sender_bytes), subscriber(self) {
+    if (options.into)
+      taker.emplace(options.into, caf::actor(self), taker_down_atom_v);
+  }
+
+  void send(const FrameBatch& frames);
+  void take_arrivals();
+  void on_idle();
+
+  std::shared_ptr<BridgeParts> parts;
+  Feed feed;
+  EnvelopeMailbox mailbox;
+  Subscriber subscriber;
+  std::optional<compat::DownWatch> taker;
+  std::uint64_t carried = 0;
+};
+
+/// To all links but the one over which frames of this stream come.
+void BridgeActor::State::send(const FrameBatch& frames) {
+  if (frames.empty())
+    return;
+  feed.admission().keep_out(frames.stream());
+  const PeerName* const came_from = feed.admission().sender_of(frames.stream());
+  for (std::size_t link = 0; link < parts->senders.size(); ++link)
+    if (const auto& sender = parts->senders[link];
+        sender && !(came_from && came_from->link == link))
+      sender->send(frames);
+}
+
+void BridgeActor::State::take_arrivals() {
+  while (!feed.busy()) {
+    const std::vector<Arrival> arrivals = parts->arrivals.take();
+    if (arrivals.empty())
+      return;
+    for (const Arrival& arrival : arrivals) {
+      if (arrival.frames.empty()) {
+        feed.admission().peer_left(arrival.peer);
+        continue;
+      }
+      carried += arrival.frames.size();
+      feed.offer(arrival.peer, arrival.frames);
+    }
+  }
+}
+
+void BridgeActor::State::on_idle() {
+  mailbox.taken_over();
+  take_arrivals();
+}
+
+BridgeActor::BridgeActor(caf::actor_config& config, std::shared_ptr<BridgeParts> parts,
+                         BridgeOptions options)
+    : caf::event_based_actor(config), parts_(std::move(parts)), options_(std::move(options)) {}
+
+BridgeActor::~BridgeActor() = default;
+
+caf::behavior BridgeActor::make_behavior() {
+  state_ = std::make_unique<State>(this, parts_, options_);
+  const BridgeOptions options = std::exchange(options_, {});
+  if (options.into)
+    state_->feed.declare(options.catalog);
+  const auto on_batch = [this](const EventBatch& batch) { state_->send(batch.frames); };
+  const Subscribe request{.name = "bridge"};
+  if (const auto* from = std::get_if<EndpointRef>(&options.from))
+    state_->subscriber.subscribe(*from, on_batch, request);
+  else if (const auto* remote = std::get_if<RemoteEndpoint>(&options.from))
+    state_->subscriber.subscribe(*remote, on_batch, request);
+  return state_->subscriber.handlers(
+      [this](const DatastreamFrame& frame) { return state_->mailbox.receive(frame); },
+      [this](poll_atom) { state_->take_arrivals(); },
+      [this](ledger_atom) {
+        SinkLedger ledger = state_->feed.ledger();
+        state_->mailbox.add_to(ledger);
+        ledger.carried = state_->carried;
+        return ledger;
+      },
+      [this](sender_down_atom, const caf::actor_addr& gone, const caf::error&) {
+        state_->mailbox.left(gone);
+      },
+      [this](taker_down_atom, const caf::error& reason) { quit(reason); }, peer_errors(this));
+}
+
+void BridgeActor::on_exit() {
+  parts_->arrivals.close(); // receivers that wait for room
+  if (state_)
+    state_->mailbox.close();
+  state_.reset();
+}
+
+} // namespace datastream

@@ -1,0 +1,41 @@
+#pragma once
+/// The actor behind a `Bridge`.
+
+#include "arrival_queue.hpp"
+
+#include <datastream/envelope/sender.hpp>
+#include <datastream/envelope_caf/bridge.hpp>
+
+#include <caf/behavior.hpp>
+#include <caf/event_based_actor.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace datastream {
+
+/// What a bridge and its actor share. A link that does not send has no sender.
+struct BridgeParts {
+  std::vector<std::unique_ptr<EnvelopeSender>> senders;
+  ArrivalQueue arrivals{defaults::sender_bytes};
+};
+
+/// Sends what it subscribes to over the links, and passes on what arrives. `poll_atom` tells it
+/// that there are arrivals.
+class BridgeActor : public caf::event_based_actor {
+public:
+  BridgeActor(caf::actor_config& config, std::shared_ptr<BridgeParts> parts, BridgeOptions options);
+  ~BridgeActor() override;
+
+  const char* name() const override { return "datastream.bridge"; }
+  caf::behavior make_behavior() override;
+  void on_exit() override;
+
+private:
+  struct State;
+  std::shared_ptr<BridgeParts> parts_;
+  BridgeOptions options_; // until it runs
+  std::unique_ptr<State> state_;
+};
+
+} // namespace datastream
