@@ -1,6 +1,8 @@
 #pragma once
 /// A handle to an endpoint, here or in another process.
 
+#include <datastream/caf/version.hpp>
+
 #include <caf/actor.hpp>
 #include <caf/actor_addr.hpp>
 #include <caf/actor_cast.hpp>

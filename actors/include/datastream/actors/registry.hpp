@@ -1,6 +1,8 @@
 #pragma once
 /// Finding our actors by CAF's registry.
 
+#include <datastream/caf/version.hpp>
+
 #include <caf/actor.hpp>
 #include <caf/fwd.hpp>
 

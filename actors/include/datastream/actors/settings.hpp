@@ -2,6 +2,7 @@
 /// CAF's settings, and ours in CAF's configuration.
 
 #include <datastream/actors/endpoint_options.hpp>
+#include <datastream/caf/version.hpp>
 
 #include <caf/error.hpp>
 #include <caf/fwd.hpp>

@@ -1,5 +1,10 @@
 #pragma once
 /// Which CAF this is. Only headers of this folder ask, and files named `*_caf017` and `*_caf1x`.
+///
+/// Every public header that includes CAF includes this one or another that does, so that none can
+/// be used with a CAF that the library was not built with.
+
+#include <datastream/caf/built_with.hpp>
 
 #include <caf/config.hpp>
 #if __has_include(<caf/detail/build_config.hpp>)
@@ -13,6 +18,10 @@
 
 #if DATASTREAM_CAF_VERSION >= 20000 || (!DATASTREAM_CAF_1X && DATASTREAM_CAF_VERSION != 1706)
 #error "datastream needs CAF 0.17.6 or CAF 1.x"
+#endif
+// CAF promises no binary compatibility, not even between patches.
+#if DATASTREAM_CAF_VERSION != DATASTREAM_BUILT_WITH_CAF
+#error "datastream was built with another CAF: see <datastream/caf/built_with.hpp>"
 #endif
 
 namespace datastream::compat {

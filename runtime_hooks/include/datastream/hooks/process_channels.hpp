@@ -26,8 +26,8 @@ struct ProcessCounts {
   friend bool operator==(const ProcessCounts&, const ProcessCounts&) = default;
 };
 
-/// The three channels of one process: its output on `proc.<label>.stdout` and `proc.<label>.stderr`
-/// (`TextStream`: chunks as they were read), and what happens to it on `proc.<label>.lifecycle`
+/// The three channels of one process: its output on `proc.LABEL.stdout` and `proc.LABEL.stderr`
+/// (`TextStream`: chunks as they were read), and what happens to it on `proc.LABEL.lifecycle`
 /// (`JsonRecord`). `ProcessRunner` opens one for each of its processes; open one yourself if you
 /// run processes in a way of your own.
 ///

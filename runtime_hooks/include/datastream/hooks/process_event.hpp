@@ -1,5 +1,5 @@
 #pragma once
-/// What `proc.<label>.lifecycle` says about a process.
+/// What `proc.LABEL.lifecycle` says about a process.
 
 #include <string>
 #include <string_view>

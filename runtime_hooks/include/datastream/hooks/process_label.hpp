@@ -1,5 +1,5 @@
 #pragma once
-/// Labels: the segment that names one process in channel names, `proc.<label>.stdout`.
+/// Labels: the segment that names one process in channel names, `proc.LABEL.stdout`.
 
 #include <datastream/hooks/process_error.hpp>
 #include <datastream/model/ids.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 /// Observes the actors of one actor system.
 
+#include <datastream/caf/version.hpp>
 #include <datastream/hooks/stats_hook.hpp>
 #include <datastream/hooks_caf/observe_options.hpp>
 

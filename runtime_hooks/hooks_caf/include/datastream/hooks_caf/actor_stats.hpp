@@ -1,6 +1,7 @@
 #pragma once
 /// What is counted of one actor. For the instrumentation, not for programs.
 
+#include <datastream/caf/version.hpp>
 #include <datastream/hooks/stats_hook.hpp>
 
 #include <caf/fwd.hpp>

@@ -2,6 +2,8 @@
 /// Types of messages as CAF 0.17.6 knows them: a number, or a type without one, for each element;
 /// atoms are values of one type.
 
+#include <datastream/caf/version.hpp>
+
 #include <caf/actor_system.hpp>
 #include <caf/atom.hpp>
 #include <caf/local_actor.hpp>

@@ -1,6 +1,8 @@
 #pragma once
 /// See `spawn_observed.hpp`.
 
+#include <datastream/caf/version.hpp>
+
 #include <caf/actor_system.hpp>
 #include <caf/spawn_options.hpp>
 
