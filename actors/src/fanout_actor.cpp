@@ -8,6 +8,7 @@
 
 #include <caf/actor_system.hpp>
 
+#include <utility>
 #include <variant>
 
 namespace datastream {
@@ -76,9 +77,16 @@ caf::actor spawn_fanout(caf::actor_system& system) {
 }
 
 SubscriptionHandlers republish(caf::event_based_actor* self, caf::actor fanout,
-                               SubscriptionHandlers also) {
+                               SubscriptionHandlers also,
+                               std::function<void(const caf::error&)> on_fanout_down) {
+  // Of the deliveries that were on their way when the fanout ended, each fails.
+  const auto down = [on_fanout_down = std::move(on_fanout_down),
+                     told = std::make_shared<bool>(false)](const caf::error& reason) {
+    if (!std::exchange(*told, true) && on_fanout_down)
+      on_fanout_down(reason);
+  };
   SubscriptionHandlers handlers;
-  handlers.on_delivery = [self, fanout, on_batch = std::move(also.on_batch),
+  handlers.on_delivery = [self, fanout, down, on_batch = std::move(also.on_batch),
                           on_delivery = std::move(also.on_delivery)](const EventBatch& batch,
                                                                      const Receipt& receipt) {
     if (on_batch)
@@ -87,17 +95,18 @@ SubscriptionHandlers republish(caf::event_based_actor* self, caf::actor fanout,
       on_delivery(batch, Receipt());
     compat::request(self, fanout, caf::infinite, publish_atom_v, batch)
         .then([receipt](const EndpointTick&) { receipt.acknowledge(); },
-              [receipt](const caf::error&) {
-                receipt.acknowledge(); // the fanout is gone: what comes is for nobody
+              [receipt, down](const caf::error& reason) {
+                receipt.acknowledge();
+                down(reason);
               });
   };
-  handlers.on_start = [self, fanout,
+  handlers.on_start = [self, fanout, down,
                        on_start = std::move(also.on_start)](const SubscriptionStart& start) {
     if (on_start)
       on_start(start);
     // A request, because the reply to a mere message would reach the actor's own handlers.
     compat::request(self, fanout, caf::infinite, publish_atom_v, start)
-        .then([](const EndpointTick&) {}, [](const caf::error&) { /* the fanout is gone */ });
+        .then([](const EndpointTick&) {}, down);
   };
   handlers.on_down = std::move(also.on_down);
   return handlers;

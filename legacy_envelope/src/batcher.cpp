@@ -7,27 +7,13 @@
 
 namespace datastream {
 
-bool EnvelopeBatcher::add(const EnvelopeView& envelope, const BlockPtr& block) {
-  Group* group = group_of(envelope);
-  if (!group)
-    return false;
-  // An empty payload may lie behind the block's last byte.
-  const auto offset = envelope.payload.empty() ? 0 : envelope.payload.data() - block->data();
-  group->headers.push_back({envelope.position, envelope.channel, static_cast<std::uint32_t>(offset),
-                            static_cast<std::uint32_t>(envelope.payload.size())});
-  ++size_;
-  return true;
-}
-
-EnvelopeBatcher::Group* EnvelopeBatcher::group_of(const EnvelopeView& envelope) {
-  if (recent_ < used_ && envelope.belongs_to(*groups_[recent_].stream))
-    return &groups_[recent_];
+bool EnvelopeBatcher::find_group(const EnvelopeView& envelope) {
   const auto found = std::ranges::find_if(
       groups_, [&](const Group& group) { return envelope.belongs_to(*group.stream); });
   auto at = static_cast<std::size_t>(found - groups_.begin());
   if (at >= used_) {
     if (used_ == streams_max)
-      return nullptr;
+      return false;
     if (found == groups_.end()) {
       auto stream = std::make_shared<const StreamId>(envelope.stream());
       if (groups_.size() < streams_max)
@@ -41,7 +27,7 @@ EnvelopeBatcher::Group* EnvelopeBatcher::group_of(const EnvelopeView& envelope) 
     at = used_++;
   }
   recent_ = at;
-  return &groups_[at];
+  return true;
 }
 
 void EnvelopeBatcher::take(const BlockPtr& block, std::vector<FrameBatch>& batches) {

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 
 using namespace datastream;
 using namespace datastream::test;
@@ -54,6 +55,29 @@ caf::behavior collector(caf::event_based_actor* self, const EndpointRef& node,
                         const caf::actor& fanout, const SeenPtr& seen, const Subscribe& request) {
   Subscriber in{self};
   in.subscribe(node, republish(self, fanout, recording(seen)), request);
+  return in.handlers();
+}
+
+/// What a collector was told of the end of its fanout.
+struct Told {
+  std::atomic<int> times = 0;
+  std::atomic<bool> has_reason = false;
+};
+
+enum class AfterDown { stay, leave };
+
+caf::behavior collector_that_is_told(caf::event_based_actor* self, const EndpointRef& node,
+                                     const caf::actor& fanout, const SeenPtr& seen,
+                                     const std::shared_ptr<Told>& told, AfterDown after) {
+  Subscriber in{self};
+  const auto number = std::make_shared<std::uint64_t>();
+  const auto on_fanout_down = [=](const caf::error& reason) mutable {
+    told->has_reason = static_cast<bool>(reason);
+    ++told->times;
+    if (after == AfterDown::leave)
+      in.unsubscribe(*number);
+  };
+  *number = in.subscribe(node, republish(self, fanout, recording(seen), on_fanout_down));
   return in.handlers();
 }
 
@@ -179,6 +203,50 @@ TEST_CASE("a_fanout_that_stops_tells_its_readers_and_holds_up_no_collector") {
   CHECK(eventually([&] { return collected->frames() == 2; }));
   CHECK(node.close(20s)); // acknowledged although nobody takes it
   stop(reader);
+  stop(collects);
+}
+
+TEST_CASE("a_collector_is_told_once_that_its_fanout_is_gone_and_goes_on_acknowledging") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "node"}};
+  const auto collected = std::make_shared<Seen>();
+  const auto told = std::make_shared<Told>();
+  caf::actor collects;
+  {
+    Fanout fanout(test.system);
+    collects = test.system.spawn(collector_that_is_told, node.ref(), fanout.actor, collected, told,
+                                 AfterDown::stay);
+    REQUIRE(eventually([&] { return collected->has_started(); }));
+    node.producer().submit_text(ChannelId{1}, "taken");
+    REQUIRE(eventually([&] { return fanout.ledger().arrived == 1; }));
+  }
+  for (std::uint64_t n = 2; n <= 4; ++n) {
+    node.producer().submit_text(ChannelId{1}, "for nobody");
+    REQUIRE(
+        eventually([&] { return collected->frames() == n && outstanding(node.ledger()) == 0; }));
+    CHECK(told->times == 1);
+  }
+  CHECK(told->has_reason);
+  CHECK(collected->now().downs == 0); // the endpoint is still there
+  stop(collects);
+}
+
+TEST_CASE("a_collector_may_leave_when_it_is_told_that_its_fanout_is_gone") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "node"}};
+  const auto collected = std::make_shared<Seen>();
+  const auto told = std::make_shared<Told>();
+  caf::actor gone;
+  {
+    const Fanout fanout(test.system);
+    gone = fanout.actor;
+  }
+  // It learns of it at the beginning, without any frame.
+  const auto collects = test.system.spawn(collector_that_is_told, node.ref(), gone, collected, told,
+                                          AfterDown::leave);
+  CHECK(eventually([&] { return told->times == 1 && node.ledger().fanout.subscribers.empty(); }));
+  CHECK(collected->has_started());
+  CHECK(told->has_reason);
   stop(collects);
 }
 

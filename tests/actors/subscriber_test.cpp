@@ -310,6 +310,37 @@ TEST_CASE("a_reader_gets_no_more_room_than_the_endpoint_allows_however_much_it_a
   stop(greedy);
 }
 
+TEST_CASE("a_reader_pins_no_more_bytes_than_the_endpoint_allows_however_many_it_asks_for") {
+  // Payloads that nobody writes or reads: their memory is reserved, and never touched.
+  const auto largest = [] {
+    std::string payload;
+    payload.resize_and_overwrite(defaults::payload_bytes_max,
+                                 [](char*, std::size_t size) { return size; });
+    return payload;
+  };
+  constexpr std::size_t most = defaults::subscriber_actor_bytes_max / defaults::payload_bytes_max;
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n", .tick_interval = manual}};
+  auto seen = std::make_shared<Seen>();
+  auto gate = std::make_shared<Gate>();
+  constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
+  const auto greedy = test.system.spawn<caf::detached>(
+      blocked_reader, node.ref(), seen, gate,
+      Subscribe{.name = "greedy", .capacity = {everything, everything}});
+  REQUIRE(eventually([&] { return seen->has_started(); }));
+  for (std::size_t sent = 0; sent < most + 2; ++sent) {
+    REQUIRE(node.producer().submit_bytes_owned(ChannelId{1}, largest()));
+    tick(test, node);
+  }
+  const auto ledger = node.ledger();
+  REQUIRE(ledger.fanout.subscribers.size() == 1);
+  CHECK(ledger.fanout.subscribers[0].counts.outstanding == most);
+  CHECK(ledger.fanout.subscribers[0].counts.dropped == 2);
+  CHECK(ledger.balanced());
+  gate->open.count_down();
+  stop(greedy);
+}
+
 TEST_CASE("acknowledgements_from_strangers_backwards_and_beyond_are_counted_and_ignored") {
   TestSystem test;
   Endpoint node{test.system, {.node = "n", .tick_interval = manual}};

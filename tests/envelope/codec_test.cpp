@@ -103,6 +103,52 @@ TEST_CASE("a_node_that_is_no_text_is_refused_before_anything_behind_it") {
   CHECK(error_of(bytes.substr(0, 9)) == EnvelopeError::truncated); // the name is not complete
 }
 
+TEST_CASE("a_byte_that_is_no_text_is_found_wherever_it_is_in_a_node_of_any_length") {
+  for (std::size_t length = 1; length <= 20; ++length)
+    for (std::size_t at = 0; at < length; ++at) {
+      CAPTURE(length);
+      CAPTURE(at);
+      StreamId named{std::string(length, 'n'), {7}};
+      std::string bytes = encoded(named, frame);
+      CHECK(decode_envelope(bytes)->node == named.node.value);
+      bytes[4 + at] = '\xff';
+      CHECK(error_of(bytes) == EnvelopeError::not_utf8);
+      named.node.value[at] = '\xff';
+      std::string out;
+      CHECK(encode_envelope(out, named, frame).error() == EnvelopeError::not_utf8);
+    }
+}
+
+TEST_CASE("an_envelope_belongs_to_no_stream_whose_node_differs_in_any_byte_or_in_length") {
+  for (std::size_t length = 0; length <= 20; ++length) {
+    CAPTURE(length);
+    const StreamId named{std::string(length, 'n'), {7}};
+    const std::string bytes = encoded(named, frame);
+    const auto envelope = decode_envelope(bytes);
+    REQUIRE(envelope);
+    CHECK(envelope->belongs_to(named));
+    CHECK(!envelope->belongs_to({std::string(length + 1, 'n'), {7}}));
+    for (std::size_t at = 0; at < length; ++at) {
+      StreamId other = named;
+      other.node.value[at] = 'N';
+      CHECK(!envelope->belongs_to(other));
+    }
+  }
+}
+
+TEST_CASE("a_delivery_is_decoded_into_the_memory_of_the_last_one_whatever_stream_that_was_of") {
+  Delivery out{{"node-a", {6}}, {{9}, {9}, std::string(200, 'x')}};
+  const char* const memory = out.frame.payload.data();
+  REQUIRE(decode_delivery(out, golden));
+  CHECK(out == Delivery{stream, {{1}, {3}, "hi"}});
+  REQUIRE(decode_delivery(out, encoded({"node-b", {7}}, {{2}, {4}, "", {}})));
+  CHECK(out == Delivery{{"node-b", {7}}, {{2}, {4}, ""}});
+  CHECK(out.frame.payload.data() == memory);
+  CHECK(decode_delivery(out, "short").error() == EnvelopeError::truncated);
+  CHECK(decode_delivery(out, golden + '!').error() == EnvelopeError::trailing_bytes);
+  CHECK(out == Delivery{{"node-b", {7}}, {{2}, {4}, ""}});
+}
+
 TEST_CASE("a_node_that_is_no_text_is_not_encoded") {
   std::string out = "kept";
   CHECK(encode_envelope(out, {"\xff", {1}}, frame).error() == EnvelopeError::not_utf8);

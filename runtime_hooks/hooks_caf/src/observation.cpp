@@ -116,6 +116,7 @@ void Observation::report(std::size_t worker, const std::vector<ActorStatsPtr>& a
   std::ranges::partial_sort(candidates, candidates.begin() + static_cast<std::ptrdiff_t>(shown),
                             std::greater<>(), &Candidate::weight);
   std::vector<ActorSnapshot> snapshots;
+  snapshots.reserve(shown);
   for (std::size_t i = 0; i < shown; ++i)
     snapshots.push_back(candidates[i].actor->snapshot(candidates[i].over));
   // Those that were poisoned come first, and are never left out: they do not run again.

@@ -15,6 +15,7 @@
 
 using namespace datastream;
 using namespace pipe_test;
+using datastream::test::Shortage;
 
 namespace {
 

@@ -7,9 +7,11 @@
 
 #include <caf/actor.hpp>
 #include <caf/behavior.hpp>
+#include <caf/error.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/fwd.hpp>
 
+#include <functional>
 #include <memory>
 
 namespace datastream {
@@ -59,7 +61,12 @@ caf::actor spawn_fanout(caf::actor_system& system);
 /// The handlers of a subscription of `self` that passes everything on to a fanout actor. A delivery
 /// is acknowledged when the fanout has published it, so a slow fanout costs bounded memory. What
 /// `also` has is called as well, before.
+///
+/// When the fanout does not take what it is sent, because it is gone, `on_fanout_down` is called
+/// with the reason, once. Deliveries are acknowledged all the same: from then on they are for
+/// nobody, until the actor unsubscribes.
 SubscriptionHandlers republish(caf::event_based_actor* self, caf::actor fanout,
-                               SubscriptionHandlers also = {});
+                               SubscriptionHandlers also = {},
+                               std::function<void(const caf::error&)> on_fanout_down = {});
 
 } // namespace datastream

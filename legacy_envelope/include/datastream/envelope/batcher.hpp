@@ -6,6 +6,7 @@
 #include <datastream/model/frame_batch.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -29,7 +30,19 @@ public:
   /// Notes an envelope whose payload lies in `block`, the same for all until `take`. False, with
   /// nothing noted: take first, for there are as many streams as can be. Throws `std::bad_alloc`,
   /// and then has noted nothing.
-  bool add(const EnvelopeView& envelope, const BlockPtr& block);
+  bool add(const EnvelopeView& envelope, const BlockPtr& block) {
+    if (recent_ >= used_ || !envelope.belongs_to(*groups_[recent_].stream)) [[unlikely]] {
+      if (!find_group(envelope))
+        return false;
+    }
+    // An empty payload may lie behind the block's last byte.
+    const auto offset = envelope.payload.empty() ? 0 : envelope.payload.data() - block->data();
+    groups_[recent_].headers.push_back({envelope.position, envelope.channel,
+                                        static_cast<std::uint32_t>(offset),
+                                        static_cast<std::uint32_t>(envelope.payload.size())});
+    ++size_;
+    return true;
+  }
 
   /// Envelopes since the last `take`.
   std::size_t size() const noexcept { return size_; }
@@ -45,7 +58,8 @@ private:
     std::vector<FrameHeader> headers;
   };
 
-  Group* group_of(const EnvelopeView& envelope);
+  /// Makes the group of the envelope's stream the recent one. False: there are as many as can be.
+  bool find_group(const EnvelopeView& envelope);
 
   // Groups outlive `take`, for the next envelopes will be of the same streams. The first `used_`
   // have frames.

@@ -23,7 +23,7 @@ std::shared_ptr<ActorStats> stats_for(const caf::local_actor& actor);
 
 /// Tells actors that count by themselves from others.
 class CountsItself {
-protected:
+public:
   virtual ~CountsItself() = default;
 };
 

@@ -5,7 +5,7 @@
 #include <concepts>
 #include <cstring>
 
-namespace datastream {
+namespace datastream::detail {
 
 template <std::unsigned_integral Integer>
 Integer load_little(const char* from) noexcept {
@@ -25,4 +25,4 @@ char* store_little(char* to, Integer value) noexcept {
   return to + sizeof value;
 }
 
-} // namespace datastream
+} // namespace datastream::detail

@@ -1,0 +1,97 @@
+/// Looking for an actor of another process, with a stand-in for who connects.
+#include "actor_test.hpp"
+
+#include <datastream/actors/remote.hpp>
+
+#include <caf/actor_cast.hpp>
+#include <caf/node_id.hpp>
+#include <caf/sec.hpp>
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <set>
+
+using namespace datastream;
+using namespace datastream::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Connected = caf::result<caf::node_id, caf::strong_actor_ptr, std::set<std::string>>;
+
+/// Answers the first attempts with an error, and later ones with an actor.
+class Connector {
+public:
+  Connector(caf::actor_system& system, const EndpointRef& found, int failures, caf::sec error)
+      : actor_(system.spawn([=, this]() -> caf::behavior {
+          return {[=, this](caf::connect_atom, const std::string& host,
+                            std::uint16_t port) -> Connected {
+            CHECK(host == "elsewhere");
+            CHECK(port == 4242);
+            if (++attempts_ <= failures)
+              return caf::make_error(error);
+            return {found.actor()->node(), caf::actor_cast<caf::strong_actor_ptr>(found.actor()),
+                    std::set<std::string>()};
+          }};
+        })) {}
+  ~Connector() { stop(actor_); }
+
+  int attempts() const { return attempts_; }
+  RemoteEndpoint endpoint() const {
+    return {.host = "elsewhere", .port = 4242, .timeout = 20s, .connector = actor_};
+  }
+
+private:
+  std::atomic<int> attempts_ = 0;
+  caf::actor actor_;
+};
+
+} // namespace
+
+TEST_CASE("a_connection_that_was_cut_off_at_once_is_tried_once_more") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n"}};
+  const Connector connector(test.system, node.ref(), 1, caf::sec::connection_timeout);
+  const auto found = connect(test.system, connector.endpoint());
+  REQUIRE(found);
+  CHECK(found->actor() == node.ref().actor());
+  CHECK(connector.attempts() == 2);
+}
+
+TEST_CASE("a_subscriber_too_tries_a_connection_that_was_cut_off_at_once_once_more") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n"}};
+  const Connector connector(test.system, node.ref(), 1, caf::sec::connection_timeout);
+  const auto seen = std::make_shared<Seen>();
+  RemoteEndpoint remote = connector.endpoint();
+  remote.retry_first = remote.retry_most = 1h; // it is not this that finds it
+  const auto reader = test.system.spawn([=](caf::event_based_actor* self) -> caf::behavior {
+    Subscriber in{self};
+    in.subscribe(remote, recording(seen));
+    return in.handlers();
+  });
+  CHECK(eventually([&] { return seen->has_started(); }));
+  CHECK(connector.attempts() == 2);
+  stop(reader);
+}
+
+TEST_CASE("a_connection_that_is_cut_off_again_is_given_up") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n"}};
+  const Connector connector(test.system, node.ref(), 2, caf::sec::connection_timeout);
+  const auto found = connect(test.system, connector.endpoint());
+  REQUIRE_FALSE(found);
+  CHECK(found.error() == caf::sec::connection_timeout);
+  CHECK(connector.attempts() == 2);
+}
+
+TEST_CASE("a_connection_that_is_refused_is_not_tried_again") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n"}};
+  const Connector connector(test.system, node.ref(), 1, caf::sec::cannot_connect_to_node);
+  const auto found = connect(test.system, connector.endpoint());
+  REQUIRE_FALSE(found);
+  CHECK(found.error() == caf::sec::cannot_connect_to_node);
+  CHECK(connector.attempts() == 1);
+}
