@@ -36,10 +36,10 @@ struct ReceiverHandlers {
   /// `udp 127.0.0.1:4711` or `tcp [::1]:4711`. May keep the batch. May block: nothing is received
   /// meanwhile, so a slow taker slows peers on TCP, and on UDP makes the kernel drop datagrams,
   /// which are counted. One that throws loses the batch, and it is counted.
-  std::function<void(const std::string& peer, const FrameBatch& batch)> on_batch;
+  std::function<void(const std::string& peer, const FrameBatch& batch)> on_batch{};
   /// A connection that was accepted is gone, after its last batch. Never called for UDP, where
   /// nobody knows who left. May be empty.
-  std::function<void(const std::string& peer)> on_left;
+  std::function<void(const std::string& peer)> on_left{};
 };
 
 /// Envelopes that were none, by `EnvelopeError`.
