@@ -1,5 +1,6 @@
 #pragma once
-/// Arbitrary bytes as an envelope: they decode or they do not, and what decodes is encoded the same.
+/// Arbitrary bytes as an envelope: they decode or they do not, and what decodes is encoded the
+/// same.
 
 #include <datastream/envelope/codec.hpp>
 
