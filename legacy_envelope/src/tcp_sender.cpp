@@ -117,7 +117,7 @@ void TcpSender::State::connect() {
 }
 
 void TcpSender::State::on_connected(const error_code& error) {
-  if (!socket.is_open())
+  if (error == boost::asio::error::operation_aborted || (!error && !socket.is_open()))
     return connect_later(boost::asio::error::timed_out);
   if (error)
     return connect_later(error);

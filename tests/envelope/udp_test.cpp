@@ -80,6 +80,16 @@ TEST_CASE("ipv6_carries_datagrams_too") {
   CHECK(taker.by_peer().begin()->first.starts_with("udp [::1]:"));
 }
 
+TEST_CASE("an_ipv4_peer_of_an_ipv6_receiver_is_known_by_its_ipv4_address") {
+  Taker taker;
+  const auto receiver =
+      receiver_for(taker, {.address = "::", .allow = {"127.0.0.1"}, .any_interface = true});
+  const auto peer = RawSocket::connected(SOCK_DGRAM, receiver->port());
+  peer.send(envelope_of({stream, {{1}, {0}, "x"}}));
+  REQUIRE(taker.has(1));
+  CHECK(taker.by_peer().begin()->first == "udp 127.0.0.1:" + std::to_string(peer.port()));
+}
+
 TEST_CASE("datagrams_of_two_peers_are_never_in_one_batch") {
   Taker taker;
   const auto receiver = receiver_for(taker);
