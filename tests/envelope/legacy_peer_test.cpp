@@ -12,7 +12,7 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -61,9 +61,11 @@ std::vector<Delivery> examples(std::size_t largest_payload) {
 }
 
 /// Only within a stream is there an order.
-std::vector<Delivery> by_stream(std::vector<Delivery> deliveries) {
-  std::ranges::stable_sort(deliveries, {}, &Delivery::stream);
-  return deliveries;
+std::map<StreamId, std::vector<Frame>> by_stream(const std::vector<Delivery>& deliveries) {
+  std::map<StreamId, std::vector<Frame>> streams;
+  for (const Delivery& delivery : deliveries)
+    streams[delivery.stream].push_back(delivery.frame);
+  return streams;
 }
 
 void to_peer(ChildProcess& peer, EnvelopeSender& sender, const std::vector<Delivery>& deliveries) {
