@@ -70,7 +70,7 @@ void operator delete[](void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 
-namespace pipe_test {
+namespace datastream::test {
 
 Shortage::Shortage(std::size_t n) {
   one_failed = false;
@@ -85,6 +85,6 @@ bool Shortage::happened() {
   return one_failed;
 }
 
-} // namespace pipe_test
+} // namespace datastream::test
 
 #endif

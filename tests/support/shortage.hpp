@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace pipe_test {
+namespace datastream::test {
 
 /// Lets the allocation after the next `n` ones fail, in this thread, while it lives. The test
 /// program's `operator new` sees to it.
@@ -18,4 +18,4 @@ public:
   static bool happened();
 };
 
-} // namespace pipe_test
+} // namespace datastream::test
