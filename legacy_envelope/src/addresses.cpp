@@ -1,4 +1,5 @@
 #include "addresses.hpp"
+#include "failure.hpp"
 
 #include <algorithm>
 
@@ -22,8 +23,7 @@ std::expected<address, CarrierError> parse_address(const std::string& text) {
   boost::system::error_code error;
   const address parsed = boost::asio::ip::make_address(text, error);
   if (error)
-    return std::unexpected(
-        CarrierError{CarrierError::Kind::bad_address, "'" + text + "' is no IPv4 or IPv6 address"});
+    return failure(CarrierError::Kind::bad_address, "'" + text + "' is no IPv4 or IPv6 address");
   return parsed;
 }
 
@@ -32,9 +32,8 @@ std::expected<address, CarrierError> parse_address(const std::string& text) {
 std::expected<address, CarrierError> listen_address(const std::string& text, bool any_interface) {
   auto parsed = parse_address(text);
   if (parsed && !any_interface && !plain(*parsed).is_loopback())
-    return std::unexpected(
-        CarrierError{CarrierError::Kind::not_loopback,
-                     "other machines may reach " + text + ", and any_interface is not set"});
+    return failure(CarrierError::Kind::not_loopback,
+                   "other machines may reach " + text + ", and any_interface is not set");
   return parsed;
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <datastream/envelope/carrier.hpp>
+
 #include <utility> // Boost 1.74 forgets it
 
 #include <boost/asio/ip/address.hpp>
-
-#include <datastream/envelope/carrier.hpp>
 
 #include <cstdint>
 #include <expected>

@@ -1,4 +1,5 @@
 #include "carrier_loop.hpp"
+#include "failure.hpp"
 
 #include <datastream/log_sink.hpp>
 
@@ -31,8 +32,8 @@ std::expected<void, CarrierError> CarrierLoop::start(std::string name,
     });
     return {};
   } catch (const std::system_error& error) {
-    return std::unexpected(CarrierError{CarrierError::Kind::system,
-                                        std::string("cannot start a thread: ") + error.what()});
+    return failure(CarrierError::Kind::system,
+                   std::string("cannot start a thread: ") + error.what());
   }
 }
 

@@ -1,16 +1,19 @@
 #pragma once
 
+#include "failure.hpp"
+
+#include <datastream/envelope/carrier.hpp>
+
 #include <utility> // Boost 1.74 forgets it
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <expected>
 #include <functional>
 #include <string>
 #include <thread>
-
-#include <datastream/envelope/carrier.hpp>
 
 namespace datastream {
 
@@ -38,5 +41,15 @@ private:
       io_.get_executor()};
   std::thread thread_;
 };
+
+/// What `open` returns, also where Asio can only throw.
+template <class Open>
+auto opened(Open open) -> decltype(open()) {
+  try {
+    return open();
+  } catch (const boost::system::system_error& error) {
+    return failure(CarrierError::Kind::system, error.what());
+  }
+}
 
 } // namespace datastream

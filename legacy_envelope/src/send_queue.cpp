@@ -1,4 +1,5 @@
 #include "send_queue.hpp"
+#include "failure.hpp"
 
 #include <datastream/log_sink.hpp>
 
@@ -112,13 +113,14 @@ SenderLedger SendQueue::ledger() const {
   return ledger_;
 }
 
-std::expected<void, CarrierError> check_peer(std::uint16_t port, const SendBounds& bounds) {
+std::expected<void, CarrierError> check_peer(const std::string& host, std::uint16_t port,
+                                             const SendBounds& bounds) {
+  if (host.empty()) // the resolver takes it for this machine
+    return failure(CarrierError::Kind::bad_option, "a peer needs a host");
   if (port == 0)
-    return std::unexpected(
-        CarrierError{CarrierError::Kind::bad_option, "a peer's port cannot be 0"});
+    return failure(CarrierError::Kind::bad_option, "a peer's port cannot be 0");
   if (bounds.frames == 0 || bounds.bytes == 0)
-    return std::unexpected(
-        CarrierError{CarrierError::Kind::bad_option, "a queue without room for frames or bytes"});
+    return failure(CarrierError::Kind::bad_option, "a queue without room for frames or bytes");
   return {};
 }
 

@@ -62,7 +62,8 @@ private:
 };
 
 /// What every sender needs of its options.
-std::expected<void, CarrierError> check_peer(std::uint16_t port, const SendBounds& bounds);
+std::expected<void, CarrierError> check_peer(const std::string& host, std::uint16_t port,
+                                             const SendBounds& bounds);
 
 /// Says what is lost with a sender that ends.
 void log_unsent(const std::string& sender, const SenderLedger& ledger) noexcept;

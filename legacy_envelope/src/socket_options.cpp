@@ -57,13 +57,13 @@ bool is_valid(const TcpKeepalive& keepalive) noexcept {
   return is_valid(keepalive.idle) && is_valid(keepalive.interval) && is_valid(keepalive.timeout);
 }
 
-bool set_keepalive(int socket, const TcpKeepalive& keepalive) noexcept {
+void set_keepalive(int socket, const TcpKeepalive& keepalive) noexcept {
   const auto timeout = std::chrono::milliseconds(keepalive.timeout).count();
-  return set(socket, SOL_SOCKET, SO_KEEPALIVE, 1) &&
-         set(socket, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(keepalive.idle.count())) &&
-         set(socket, IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(keepalive.interval.count())) &&
-         // With it the number of probes says nothing.
-         set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(timeout));
+  set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(socket, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(keepalive.idle.count()));
+  set(socket, IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(keepalive.interval.count()));
+  // With it the number of probes says nothing.
+  set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(timeout));
 }
 
 } // namespace datastream

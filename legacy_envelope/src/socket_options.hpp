@@ -17,7 +17,7 @@ std::size_t receive_buffer_of(int socket) noexcept;
 std::uint32_t dropped_datagrams(int socket) noexcept;
 
 bool is_valid(const TcpKeepalive& keepalive) noexcept;
-/// False: the system refused.
-bool set_keepalive(int socket, const TcpKeepalive& keepalive) noexcept;
+/// As far as the system can.
+void set_keepalive(int socket, const TcpKeepalive& keepalive) noexcept;
 
 } // namespace datastream

@@ -2,11 +2,11 @@
 
 #include "intake.hpp"
 
+#include <datastream/envelope/framing.hpp>
+
 #include <utility> // Boost 1.74 forgets it
 
 #include <boost/asio/ip/tcp.hpp>
-
-#include <datastream/envelope/framing.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include "addresses.hpp"
 #include "carrier_loop.hpp"
 #include "envelope_maximum.hpp"
+#include "failure.hpp"
 #include "intake.hpp"
 #include "socket_options.hpp"
 #include "tcp_connection.hpp"
@@ -57,17 +58,16 @@ TcpReceiver::State::bind(const boost::asio::ip::address& address) {
   boost::system::error_code error;
   acceptor.open(address.is_v6() ? tcp::v6() : tcp::v4(), error);
   if (error)
-    return std::unexpected(
-        CarrierError{CarrierError::Kind::system, "cannot open a socket: " + error.message()});
+    return failure(CarrierError::Kind::system, "cannot open a socket: " + error.message());
   // Connections of an earlier receiver that the kernel still remembers must not be in the way.
   acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   acceptor.bind({address, options.port}, error);
   if (!error)
     acceptor.listen(boost::asio::socket_base::max_listen_connections, error);
   if (error)
-    return std::unexpected(CarrierError{CarrierError::Kind::cannot_bind,
-                                        "cannot bind tcp " + endpoint_text(address, options.port) +
-                                            ": " + error.message()});
+    return failure(CarrierError::Kind::cannot_bind, "cannot bind tcp " +
+                                                        endpoint_text(address, options.port) +
+                                                        ": " + error.message());
   port = acceptor.local_endpoint(error).port();
   name = "tcp receiver on " + endpoint_text(address, port);
   return {};
@@ -139,34 +139,36 @@ TcpReceiver::~TcpReceiver() {
 
 std::expected<std::unique_ptr<TcpReceiver>, CarrierError>
 TcpReceiver::open(const TcpListen& listen, ReceiverHandlers handlers) {
-  const auto bad_option = [](std::string message) {
-    return std::unexpected(CarrierError{CarrierError::Kind::bad_option, std::move(message)});
-  };
-  if (!handlers.on_batch)
-    return bad_option("a receiver without on_batch");
-  if (!is_envelope_max(listen.envelope_max))
-    return bad_option("no envelope is as small, or its length has more than 32 bits");
-  if (listen.connections_max == 0)
-    return bad_option("a receiver without connections");
-  if (!is_valid(listen.keepalive))
-    return bad_option("times of a keepalive are from 1 to 32,767 seconds");
-  auto address = listen_address(listen.address, listen.any_interface);
-  if (!address)
-    return std::unexpected(std::move(address.error()));
-  auto allow = AllowList::parse(listen.allow);
-  if (!allow)
-    return std::unexpected(std::move(allow.error()));
-  auto state = std::make_unique<State>(listen, std::move(*allow), std::move(handlers));
-  if (auto bound = state->bind(*address); !bound)
-    return std::unexpected(std::move(bound.error()));
-  state->accept();
-  const auto recover = [at = state.get()] {
-    if (!at->accepting)
-      at->accept();
-  };
-  if (auto started = state->loop.start(state->name, recover); !started)
-    return std::unexpected(std::move(started.error()));
-  return std::unique_ptr<TcpReceiver>(new TcpReceiver(std::move(state)));
+  return opened([&]() -> std::expected<std::unique_ptr<TcpReceiver>, CarrierError> {
+    const auto bad_option = [](std::string message) {
+      return failure(CarrierError::Kind::bad_option, std::move(message));
+    };
+    if (!handlers.on_batch)
+      return bad_option("a receiver without on_batch");
+    if (!is_envelope_max(listen.envelope_max))
+      return bad_option("no envelope is as small, or its length has more than 32 bits");
+    if (listen.connections_max == 0)
+      return bad_option("a receiver without connections");
+    if (!is_valid(listen.keepalive))
+      return bad_option("times of a keepalive are from 1 to 32,767 seconds");
+    auto address = listen_address(listen.address, listen.any_interface);
+    if (!address)
+      return std::unexpected(std::move(address.error()));
+    auto allow = AllowList::parse(listen.allow);
+    if (!allow)
+      return std::unexpected(std::move(allow.error()));
+    auto state = std::make_unique<State>(listen, std::move(*allow), std::move(handlers));
+    if (auto bound = state->bind(*address); !bound)
+      return std::unexpected(std::move(bound.error()));
+    state->accept();
+    const auto recover = [at = state.get()] {
+      if (!at->accepting)
+        at->accept();
+    };
+    if (auto started = state->loop.start(state->name, recover); !started)
+      return std::unexpected(std::move(started.error()));
+    return std::unique_ptr<TcpReceiver>(new TcpReceiver(std::move(state)));
+  });
 }
 
 std::uint16_t TcpReceiver::port() const {

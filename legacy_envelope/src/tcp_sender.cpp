@@ -2,6 +2,7 @@
 
 #include "carrier_loop.hpp"
 #include "envelope_maximum.hpp"
+#include "failure.hpp"
 #include "outgoing_envelopes.hpp"
 #include "send_queue.hpp"
 #include "socket_options.hpp"
@@ -116,7 +117,7 @@ void TcpSender::State::connect() {
 }
 
 void TcpSender::State::on_connected(const error_code& error) {
-  if (!socket.is_open())
+  if (error == boost::asio::error::operation_aborted || (!error && !socket.is_open()))
     return connect_later(boost::asio::error::timed_out);
   if (error)
     return connect_later(error);
@@ -202,31 +203,32 @@ TcpSender::~TcpSender() {
 }
 
 std::expected<std::unique_ptr<TcpSender>, CarrierError> TcpSender::open(const TcpPeer& peer) {
-  constexpr std::chrono::milliseconds shortest{1};
-  constexpr std::chrono::hours longest{24};
-  const auto bad_option = [](std::string message) {
-    return std::unexpected(CarrierError{CarrierError::Kind::bad_option, std::move(message)});
-  };
-  if (auto checked = check_peer(peer.port, peer.queue); !checked)
-    return std::unexpected(std::move(checked.error()));
-  if (!is_envelope_max(peer.envelope_max))
-    return bad_option("no envelope is as small, or its length has more than 32 bits");
-  if (peer.retry_first < shortest || peer.retry_most < peer.retry_first ||
-      peer.retry_most > longest || peer.connect_timeout < shortest ||
-      peer.connect_timeout > longest)
-    return bad_option("times of attempts to connect are from a millisecond to a day");
-  if (!is_valid(peer.keepalive))
-    return bad_option("times of a keepalive are from 1 to 32,767 seconds");
-  auto state = std::make_unique<State>(peer);
-  if (auto found = state->resolve(); !found)
-    return std::unexpected(
-        CarrierError{CarrierError::Kind::cannot_resolve,
-                     "cannot resolve " + peer.host + ": " + found.error().message()});
-  boost::asio::post(state->loop.io(), [at = state.get()] { at->connect(); });
-  if (auto started = state->loop.start(state->name, [at = state.get()] { at->recover(); });
-      !started)
-    return std::unexpected(std::move(started.error()));
-  return std::unique_ptr<TcpSender>(new TcpSender(std::move(state)));
+  return opened([&]() -> std::expected<std::unique_ptr<TcpSender>, CarrierError> {
+    constexpr std::chrono::milliseconds shortest{1};
+    constexpr std::chrono::hours longest{24};
+    const auto bad_option = [](std::string message) {
+      return failure(CarrierError::Kind::bad_option, std::move(message));
+    };
+    if (auto checked = check_peer(peer.host, peer.port, peer.queue); !checked)
+      return std::unexpected(std::move(checked.error()));
+    if (!is_envelope_max(peer.envelope_max))
+      return bad_option("no envelope is as small, or its length has more than 32 bits");
+    if (peer.retry_first < shortest || peer.retry_most < peer.retry_first ||
+        peer.retry_most > longest || peer.connect_timeout < shortest ||
+        peer.connect_timeout > longest)
+      return bad_option("times of attempts to connect are from a millisecond to a day");
+    if (!is_valid(peer.keepalive))
+      return bad_option("times of a keepalive are from 1 to 32,767 seconds");
+    auto state = std::make_unique<State>(peer);
+    if (auto found = state->resolve(); !found)
+      return failure(CarrierError::Kind::cannot_resolve,
+                     "cannot resolve " + peer.host + ": " + found.error().message());
+    boost::asio::post(state->loop.io(), [at = state.get()] { at->connect(); });
+    if (auto started = state->loop.start(state->name, [at = state.get()] { at->recover(); });
+        !started)
+      return std::unexpected(std::move(started.error()));
+    return std::unique_ptr<TcpSender>(new TcpSender(std::move(state)));
+  });
 }
 
 std::size_t TcpSender::send(const FrameBatch& batch) noexcept {

@@ -2,6 +2,7 @@
 
 #include "addresses.hpp"
 #include "carrier_loop.hpp"
+#include "failure.hpp"
 #include "intake.hpp"
 #include "socket_options.hpp"
 
@@ -68,14 +69,13 @@ UdpReceiver::State::bind(const UdpListen& listen, const boost::asio::ip::address
   boost::system::error_code error;
   socket.open(address.is_v6() ? udp::v6() : udp::v4(), error);
   if (error)
-    return std::unexpected(
-        CarrierError{CarrierError::Kind::system, "cannot open a socket: " + error.message()});
+    return failure(CarrierError::Kind::system, "cannot open a socket: " + error.message());
   set_receive_buffer(socket.native_handle(), listen.receive_buffer);
   socket.bind({address, listen.port}, error);
   if (error)
-    return std::unexpected(CarrierError{CarrierError::Kind::cannot_bind,
-                                        "cannot bind udp " + endpoint_text(address, listen.port) +
-                                            ": " + error.message()});
+    return failure(CarrierError::Kind::cannot_bind, "cannot bind udp " +
+                                                        endpoint_text(address, listen.port) + ": " +
+                                                        error.message());
   port = socket.local_endpoint(error).port();
   return {};
 }
@@ -176,23 +176,24 @@ UdpReceiver::~UdpReceiver() {
 
 std::expected<std::unique_ptr<UdpReceiver>, CarrierError>
 UdpReceiver::open(const UdpListen& listen, ReceiverHandlers handlers) {
-  if (!handlers.on_batch)
-    return std::unexpected(
-        CarrierError{CarrierError::Kind::bad_option, "a receiver without on_batch"});
-  auto address = listen_address(listen.address, listen.any_interface);
-  if (!address)
-    return std::unexpected(std::move(address.error()));
-  auto allow = AllowList::parse(listen.allow);
-  if (!allow)
-    return std::unexpected(std::move(allow.error()));
-  auto state = std::make_unique<State>(std::move(*allow), std::move(handlers));
-  if (auto bound = state->bind(listen, *address); !bound)
-    return std::unexpected(std::move(bound.error()));
-  state->wait();
-  const std::string name = "udp receiver on " + endpoint_text(*address, state->port);
-  if (auto started = state->loop.start(name, [at = state.get()] { at->wait(); }); !started)
-    return std::unexpected(std::move(started.error()));
-  return std::unique_ptr<UdpReceiver>(new UdpReceiver(std::move(state)));
+  return opened([&]() -> std::expected<std::unique_ptr<UdpReceiver>, CarrierError> {
+    if (!handlers.on_batch)
+      return failure(CarrierError::Kind::bad_option, "a receiver without on_batch");
+    auto address = listen_address(listen.address, listen.any_interface);
+    if (!address)
+      return std::unexpected(std::move(address.error()));
+    auto allow = AllowList::parse(listen.allow);
+    if (!allow)
+      return std::unexpected(std::move(allow.error()));
+    auto state = std::make_unique<State>(std::move(*allow), std::move(handlers));
+    if (auto bound = state->bind(listen, *address); !bound)
+      return std::unexpected(std::move(bound.error()));
+    state->wait();
+    const std::string name = "udp receiver on " + endpoint_text(*address, state->port);
+    if (auto started = state->loop.start(name, [at = state.get()] { at->wait(); }); !started)
+      return std::unexpected(std::move(started.error()));
+    return std::unique_ptr<UdpReceiver>(new UdpReceiver(std::move(state)));
+  });
 }
 
 std::uint16_t UdpReceiver::port() const {

@@ -2,6 +2,7 @@
 
 #include "addresses.hpp"
 #include "carrier_loop.hpp"
+#include "failure.hpp"
 #include "outgoing_envelopes.hpp"
 #include "send_queue.hpp"
 #include "socket_options.hpp"
@@ -66,8 +67,8 @@ std::expected<void, CarrierError> UdpSender::State::connect_to(const UdpPeer& pe
   boost::system::error_code error;
   const auto found = udp::resolver(loop.io()).resolve(peer.host, std::to_string(peer.port), error);
   if (error)
-    return std::unexpected(CarrierError{CarrierError::Kind::cannot_resolve,
-                                        "cannot resolve " + peer.host + ": " + error.message()});
+    return failure(CarrierError::Kind::cannot_resolve,
+                   "cannot resolve " + peer.host + ": " + error.message());
   for (const auto& entry : found) {
     socket = udp::socket(loop.io());
     error = connect(socket, entry.endpoint());
@@ -83,8 +84,8 @@ std::expected<void, CarrierError> UdpSender::State::connect_to(const UdpPeer& pe
       return {};
     }
   }
-  return std::unexpected(CarrierError{CarrierError::Kind::system,
-                                      "cannot send to " + peer.host + ": " + error.message()});
+  return failure(CarrierError::Kind::system,
+                 "cannot send to " + peer.host + ": " + error.message());
 }
 
 void UdpSender::State::wake() noexcept {
@@ -99,6 +100,7 @@ void UdpSender::State::wake() noexcept {
 void UdpSender::State::pump() {
   while (!waiting && !loop.stopping()) {
     if (next == outgoing.frames()) {
+      next = 0;
       if (!outgoing.refill())
         return;
       prepare();
@@ -114,7 +116,6 @@ void UdpSender::State::pump() {
 }
 
 void UdpSender::State::prepare() {
-  next = 0;
   std::size_t at = 0;
   outgoing.for_each([&](std::string_view envelope) {
     parts[at] = {const_cast<char*>(envelope.data()), envelope.size()}; // it is only read
@@ -159,14 +160,16 @@ UdpSender::~UdpSender() {
 }
 
 std::expected<std::unique_ptr<UdpSender>, CarrierError> UdpSender::open(const UdpPeer& peer) {
-  if (auto checked = check_peer(peer.port, peer.queue); !checked)
-    return std::unexpected(std::move(checked.error()));
-  auto state = std::make_unique<State>(peer);
-  if (auto connected = state->connect_to(peer); !connected)
-    return std::unexpected(std::move(connected.error()));
-  if (auto started = state->loop.start(state->name, [at = state.get()] { at->pump(); }); !started)
-    return std::unexpected(std::move(started.error()));
-  return std::unique_ptr<UdpSender>(new UdpSender(std::move(state)));
+  return opened([&]() -> std::expected<std::unique_ptr<UdpSender>, CarrierError> {
+    if (auto checked = check_peer(peer.host, peer.port, peer.queue); !checked)
+      return std::unexpected(std::move(checked.error()));
+    auto state = std::make_unique<State>(peer);
+    if (auto connected = state->connect_to(peer); !connected)
+      return std::unexpected(std::move(connected.error()));
+    if (auto started = state->loop.start(state->name, [at = state.get()] { at->pump(); }); !started)
+      return std::unexpected(std::move(started.error()));
+    return std::unique_ptr<UdpSender>(new UdpSender(std::move(state)));
+  });
 }
 
 std::size_t UdpSender::send(const FrameBatch& batch) noexcept {

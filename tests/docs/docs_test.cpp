@@ -107,6 +107,14 @@ std::map<std::string, std::string> defaults_in_words() {
       {"host_interval", time(host_interval, "ms")},
       {"gpu_timeout", time(gpu_timeout, "ms")},
       {"host_processes", number_of(host_processes, "processes")},
+      {"sender_frames", number_of(sender_frames, "frames")},
+      {"sender_bytes", in_bytes(sender_bytes)},
+      {"envelope_bytes_max", in_bytes(envelope_bytes_max)},
+      {"datagram_buffer", in_bytes(datagram_buffer)},
+      {"tcp_connections", number_of(tcp_connections, "connections")},
+      {"keepalive_idle", time(keepalive_idle, "s")},
+      {"keepalive_interval", time(keepalive_interval, "s")},
+      {"keepalive_timeout", time(keepalive_timeout, "s")},
       {"json_depth", number_of(json_depth, "levels")},
   };
 }

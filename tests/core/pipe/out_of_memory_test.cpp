@@ -1,11 +1,12 @@
 /// The pipe when any one allocation fails: what is lost is counted, and nothing comes twice.
 
-#include "under_tsan.hpp"
+#include <under_tsan.hpp>
 
 #if !DATASTREAM_UNDER_TSAN
 
 #include "pipe_support.hpp"
-#include "shortage.hpp"
+
+#include <shortage.hpp>
 
 #include <doctest/doctest.h>
 

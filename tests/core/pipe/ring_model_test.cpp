@@ -1,6 +1,6 @@
 /// The submission ring in every order of its steps that a few preemptions can bring about.
 
-#include "under_tsan.hpp"
+#include <under_tsan.hpp>
 
 #if !DATASTREAM_UNDER_TSAN // in one thread there is nothing for it to see
 

@@ -38,8 +38,8 @@ struct ReceiverHandlers {
   /// meanwhile, so a slow taker slows peers on TCP, and on UDP makes the kernel drop datagrams,
   /// which are counted. One that throws loses the batch, and it is counted.
   std::function<void(const std::string& peer, const FrameBatch& batch)> on_batch{};
-  /// A connection that was accepted is gone, after its last batch. Never called for UDP, where
-  /// nobody knows who left. May be empty.
+  /// A connection is gone, after its last batch. Not called for one that was closed at once, and
+  /// never for UDP, where nobody knows who left. May be empty.
   std::function<void(const std::string& peer)> on_left{};
 };
 

@@ -17,7 +17,8 @@
 namespace datastream {
 
 struct TcpPeer {
-  std::string host; ///< an address, or a name that is looked up for every attempt to connect
+  std::string host =
+      "127.0.0.1"; ///< an address, or a name that is looked up for every attempt to connect
   std::uint16_t port = 0;
   SendBounds queue{};
   /// Largest envelope, in bytes without its length: what the peer takes.
@@ -34,7 +35,7 @@ struct TcpPeer {
 /// Keeps a connection to the peer, made in the background and again when it breaks. Meanwhile the
 /// queue holds what it can. Larger envelopes than `envelope_max` are lost and counted, and so is
 /// what the kernel has not taken of a write when the connection breaks. Bytes from the peer are
-/// read and ignored.
+/// read and ignored; a peer that closes its side has left.
 ///
 ///     auto sender = TcpSender::open({.host = "127.0.0.1", .port = 4711});
 ///     if (!sender)
@@ -45,7 +46,7 @@ public:
   /// Looks the host up, which may take seconds, and starts the sender's thread. Does not wait for a
   /// connection.
   static std::expected<std::unique_ptr<TcpSender>, CarrierError> open(const TcpPeer& peer);
-  /// What is still queued is lost, and logged: flush before.
+  /// What is still queued is lost, and logged: flush before. Waits for a look-up under way.
   ~TcpSender() override;
 
   std::size_t send(const FrameBatch& batch) noexcept override;

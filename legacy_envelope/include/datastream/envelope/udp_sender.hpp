@@ -19,7 +19,8 @@ namespace datastream {
 inline constexpr std::size_t datagram_bytes_max = 65'507;
 
 struct UdpPeer {
-  std::string host; ///< an address, or a name that is looked up once
+  /// An address, or a name, which is looked up once: the first address of it that can be reached.
+  std::string host = "127.0.0.1";
   std::uint16_t port = 0;
   SendBounds queue{};
   /// Bytes that the kernel is asked to buffer; it gives what its limits allow.

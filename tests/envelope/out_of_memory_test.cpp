@@ -1,0 +1,130 @@
+/// Carriers when any one allocation fails: what is lost is counted, and for what it is.
+
+#include <under_tsan.hpp>
+
+#if !DATASTREAM_UNDER_TSAN
+
+#include "../../legacy_envelope/src/intake.hpp"
+#include "../../legacy_envelope/src/outgoing_envelopes.hpp"
+#include "carriers.hpp"
+
+#include <datastream/envelope/framing.hpp>
+
+#include <shortage.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+using namespace datastream;
+using namespace datastream::test;
+
+namespace {
+
+/// Calls `run` with every single allocation failing in turn, and last with none.
+template <class Run>
+void with_every_shortage(Run run) {
+  std::size_t n = 0;
+  bool happened = true;
+  for (; happened; ++n) {
+    CAPTURE(n);
+    run(n);
+    happened = Shortage::happened();
+  }
+  CHECK(n > 3);
+}
+
+} // namespace
+
+TEST_CASE("what_a_receiver_has_no_memory_for_is_lost_and_is_not_called_malformed") {
+  // Frames of several streams, one of them more than a batch has, and one that is none.
+  std::vector<std::string> envelopes;
+  for (const char* node : {"a", "b", "c"})
+    for (const Delivery& delivery : deliveries_of(some_frames({node, {1}}, 0, 10)))
+      envelopes.push_back(envelope_of(delivery));
+  envelopes.emplace_back("no envelope");
+  for (const Delivery& delivery : deliveries_of(some_frames({"a", {1}}, 10, 1100)))
+    envelopes.push_back(envelope_of(delivery));
+  std::string bytes;
+  for (const std::string& envelope : envelopes)
+    bytes += envelope;
+  const BlockPtr block = allocate_block(bytes.size());
+  std::memcpy(block->data(), bytes.data(), bytes.size());
+
+  std::uint64_t most_lost = 0;
+  with_every_shortage([&](std::size_t n) {
+    std::uint64_t seen = 0;
+    const ReceiverHandlers handlers{
+        .on_batch = [&](const std::string&, const FrameBatch& batch) { seen += batch.size(); }};
+    ReceiverCounts counts;
+    EnvelopeIntake intake("peer", handlers, counts);
+    {
+      const Shortage shortage(n);
+      const char* at = block->data();
+      for (const std::string& envelope : envelopes) {
+        intake.add({at, envelope.size()}, block);
+        at += envelope.size();
+      }
+      intake.hand_on(block);
+    }
+    const ReceiverLedger ledger = counts.now();
+    CHECK(ledger.received == envelopes.size());
+    CHECK(ledger.malformed.total() == 1);
+    CHECK(ledger.held == 0);
+    CHECK(ledger.handed_on == seen);
+    CHECK(ledger.balanced());
+    CHECK((ledger.out_of_memory > 0) == Shortage::happened());
+    most_lost = std::max(most_lost, ledger.out_of_memory);
+  });
+  CHECK(most_lost >= 100); // those of a batch for which there was no memory
+}
+
+TEST_CASE("what_a_sender_has_no_memory_for_is_lost_and_counted") {
+  const FrameBatch batch = some_frames({"a", {1}}, 0, 100, 50);
+  with_every_shortage([&](std::size_t n) {
+    SendQueue queue({.frames = 500, .bytes = 12'000});
+    OutgoingEnvelopes outgoing(queue, {.envelope_bytes = 1000, .frames = 64, .bytes = 4096});
+    std::size_t accepted = 0;
+    {
+      const Shortage shortage(n);
+      for (int i = 0; i < 3; ++i) // the last one fits in part, and is copied
+        accepted += queue.offer(batch).frames;
+      while (outgoing.refill())
+        queue.sent(outgoing.frames());
+    }
+    const SenderLedger ledger = queue.ledger();
+    CHECK(ledger.offered == 300);
+    CHECK(ledger.queued == 0);
+    CHECK(ledger.balanced());
+    CHECK(ledger.sent <= accepted);
+    CHECK((ledger.lost.out_of_memory > 0) == Shortage::happened());
+    CHECK(ledger.lost.total() == ledger.lost.out_of_memory + ledger.lost.send_queue_full);
+  });
+}
+
+TEST_CASE("a_framing_that_finds_no_memory_keeps_what_it_has") {
+  EnvelopeFraming framing;
+  {
+    const Shortage shortage(0);
+    CHECK(framing.room().empty());
+  }
+  const std::string stream = framed(std::string(EnvelopeFraming::chunk_bytes, 'x'));
+  std::memcpy(framing.room().data(), stream.data(), EnvelopeFraming::chunk_bytes);
+  framing.fill(EnvelopeFraming::chunk_bytes);
+  CHECK(!framing.next());
+  {
+    const Shortage shortage(0);
+    CHECK(framing.room().empty());
+  }
+  CHECK(framing.incomplete() == EnvelopeFraming::chunk_bytes);
+  REQUIRE(framing.room().size() >= 4);
+  std::memcpy(framing.room().data(), stream.data() + EnvelopeFraming::chunk_bytes, 4);
+  framing.fill(4);
+  const auto envelope = framing.next();
+  REQUIRE(envelope);
+  CHECK(framed(*envelope) == stream);
+}
+
+#endif
