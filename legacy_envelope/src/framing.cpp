@@ -1,8 +1,7 @@
 #include <datastream/envelope/framing.hpp>
 
-#include "little_endian.hpp"
-
 #include <datastream/envelope/codec.hpp>
+#include <datastream/envelope/detail/little_endian.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -20,7 +19,7 @@ std::optional<std::string_view> EnvelopeFraming::next() noexcept {
   if (over_maximum_ || incomplete() < envelope_prefix)
     return std::nullopt;
   const char* at = block_->data() + begin_;
-  const std::size_t length = load_little<std::uint32_t>(at);
+  const std::size_t length = detail::load_little<std::uint32_t>(at);
   if (length > envelope_max_) {
     over_maximum_ = true;
     return std::nullopt;
@@ -50,7 +49,8 @@ bool EnvelopeFraming::carry_over() noexcept {
   std::size_t capacity = chunk_bytes;
   if (carried >= envelope_prefix) {
     // As large as the envelope, so that it fills its block, but not before half of it is there.
-    const std::size_t whole = envelope_prefix + load_little<std::uint32_t>(block_->data() + begin_);
+    const std::size_t whole =
+        envelope_prefix + detail::load_little<std::uint32_t>(block_->data() + begin_);
     capacity = std::max(capacity, std::min(whole, 2 * carried));
   }
   BlockPtr larger = allocate_block(capacity);

@@ -1,8 +1,7 @@
 #include "outgoing_envelopes.hpp"
 
-#include "little_endian.hpp"
-
 #include <datastream/envelope/codec.hpp>
+#include <datastream/envelope/detail/little_endian.hpp>
 
 #include <new>
 
@@ -73,7 +72,7 @@ std::size_t OutgoingEnvelopes::frames_within(std::size_t bytes) const noexcept {
 }
 
 std::size_t OutgoingEnvelopes::length_at(std::size_t at) const noexcept {
-  return load_little<std::uint32_t>(buffer_.data() + at);
+  return detail::load_little<std::uint32_t>(buffer_.data() + at);
 }
 
 } // namespace datastream

@@ -37,7 +37,9 @@ ActorSender::open(caf::actor_system& system, SinkPeer peer) {
   if (sink && !*sink)
     return bad_option("a sink that is no actor");
   const auto* remote = std::get_if<RemoteEndpoint>(&peer.sink);
-  if (const auto valid = check_peer(remote ? remote->port : 1, peer.queue); !valid)
+  if (const auto valid =
+          check_peer(remote ? remote->host : "an actor", remote ? remote->port : 1, peer.queue);
+      !valid)
     return std::unexpected(valid.error());
   if (remote && !remote->connector && !system.has_middleman())
     return bad_option("a sink of another process, for a system that has loaded no io::middleman");
