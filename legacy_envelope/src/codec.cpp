@@ -40,7 +40,7 @@ private:
 char* write_envelope(char* out, const StreamId& stream, const FrameView& frame) noexcept {
   const std::string& node = stream.node.value;
   out = store_little(out, static_cast<std::uint32_t>(node.size()));
-  std::memcpy(out, node.data(), node.size());
+  std::memcpy(out, node.data(), node.size()); // NOLINT(bugprone-not-null-terminated-result)
   out = store_little(out + node.size(), stream.life.value);
   out = store_little(out, frame.position.value);
   out = store_little(out, frame.channel.value);
