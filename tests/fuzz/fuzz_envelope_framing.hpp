@@ -2,10 +2,10 @@
 /// Arbitrary bytes as a stream of envelopes, cut in arbitrary ways: the same envelopes come out, or
 /// the same error, as from one reading of the whole.
 ///
-/// Input: one byte n; n bytes, the sizes of pieces in units of 16 bytes (0: one byte), over and
-/// over until the stream ends; one byte of options: bit 0, blocks are shared; bit 1, the stream is
-/// repeated until it fills several blocks, and the unit is a kibibyte; the others, the maximum. The
-/// rest is the stream.
+/// Input: one byte n; n bytes, the sizes of pieces less one, in units of 16 bytes, over and over
+/// until the stream ends; one byte of options: bit 0, blocks are shared; bit 1, the stream is
+/// repeated until it fills several blocks, and pieces are larger; the others, the maximum. The rest
+/// is the stream.
 
 #include <datastream/envelope/framing.hpp>
 
@@ -44,7 +44,7 @@ inline FramedStream read_whole(std::string_view stream, std::size_t envelope_max
 
 /// Pieces of the given sizes give the same.
 inline bool pieces_give(const FramedStream& expected, std::string_view stream,
-                        std::size_t envelope_max, std::string_view sizes, std::size_t unit,
+                        std::size_t envelope_max, std::string_view sizes, std::size_t smallest,
                         bool share) {
   EnvelopeFraming framing(envelope_max);
   std::size_t count = 0;
@@ -54,7 +54,8 @@ inline bool pieces_give(const FramedStream& expected, std::string_view stream,
     const std::size_t wanted =
         sizes.empty()
             ? stream.size()
-            : 1 + unit * std::size_t{static_cast<std::uint8_t>(sizes[turn % sizes.size()])};
+            : smallest *
+                  (1 + 16 * std::size_t{static_cast<std::uint8_t>(sizes[turn % sizes.size()])});
     const auto room = framing.room();
     const std::size_t piece = std::min({wanted, room.size(), stream.size()});
     std::memcpy(room.data(), stream.data(), piece);
@@ -88,7 +89,7 @@ inline bool envelope_framing_holds(std::string_view input) {
     stream += stream;
   const std::size_t envelope_max = std::size_t{options} >> 2U << 12U;
   return pieces_give(read_whole(stream, envelope_max), stream, envelope_max, sizes,
-                     repeated ? 1024 : 16, (options & 1U) != 0);
+                     repeated ? 101 : 1, (options & 1U) != 0);
 }
 
 } // namespace datastream::fuzz
