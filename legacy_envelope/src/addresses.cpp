@@ -21,7 +21,7 @@ address plain(const address& any) {
 
 std::expected<address, CarrierError> parse_address(const std::string& text) {
   boost::system::error_code error;
-  const address parsed = boost::asio::ip::make_address(text, error);
+  address parsed = boost::asio::ip::make_address(text, error);
   if (error)
     return failure(CarrierError::Kind::bad_address, "'" + text + "' is no IPv4 or IPv6 address");
   return parsed;

@@ -45,7 +45,7 @@ TcpConnection::End TcpConnection::why_ended(const boost::system::error_code& err
 
 void TcpConnection::close(End end) noexcept {
   boost::system::error_code ignored;
-  socket_.close(ignored);
+  static_cast<void>(socket_.close(ignored));
   counts_.change([&](ReceiverLedger& ledger) {
     --ledger.connections.open;
     ++(ledger.connections.*end);

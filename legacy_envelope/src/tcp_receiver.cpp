@@ -56,15 +56,12 @@ struct TcpReceiver::State {
 std::expected<void, CarrierError>
 TcpReceiver::State::bind(const boost::asio::ip::address& address) {
   boost::system::error_code error;
-  acceptor.open(address.is_v6() ? tcp::v6() : tcp::v4(), error);
-  if (error)
+  if (acceptor.open(address.is_v6() ? tcp::v6() : tcp::v4(), error))
     return failure(CarrierError::Kind::system, "cannot open a socket: " + error.message());
   // Connections of an earlier receiver that the kernel still remembers must not be in the way.
-  acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-  acceptor.bind({address, options.port}, error);
-  if (!error)
-    acceptor.listen(boost::asio::socket_base::max_listen_connections, error);
-  if (error)
+  if (acceptor.set_option(tcp::acceptor::reuse_address(true), error) ||
+      acceptor.bind({address, options.port}, error) ||
+      acceptor.listen(boost::asio::socket_base::max_listen_connections, error))
     return failure(CarrierError::Kind::cannot_bind, "cannot bind tcp " +
                                                         endpoint_text(address, options.port) +
                                                         ": " + error.message());

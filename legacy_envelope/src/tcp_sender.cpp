@@ -68,7 +68,7 @@ struct TcpSender::State {
                              {.envelope_bytes = peer.envelope_max,
                               .frames = std::numeric_limits<std::size_t>::max(),
                               .bytes = bytes_at_once}};
-  std::array<char, 1024> ignored; // what the peer says
+  std::array<char, 1024> ignored{}; // what the peer says
 };
 
 std::expected<tcp::resolver::results_type, error_code> TcpSender::State::resolve() {
@@ -107,7 +107,7 @@ void TcpSender::State::connect() {
   timer.async_wait([this, begun = attempt](const error_code& error) {
     error_code ignored_error;
     if (!error && begun == attempt && !connected)
-      socket.close(ignored_error);
+      static_cast<void>(socket.close(ignored_error));
   });
   boost::asio::async_connect(
       socket, *found, [this, begun = attempt](const error_code& error, const tcp::endpoint&) {
@@ -128,7 +128,8 @@ void TcpSender::State::on_connected(const error_code& error) {
     return connect_later(boost::asio::error::connection_refused);
   timer.cancel();
   set_keepalive(socket.native_handle(), peer.keepalive);
-  socket.set_option(tcp::no_delay(true), gone); // several envelopes go with one write as it is
+  // Several envelopes go with one write as it is.
+  static_cast<void>(socket.set_option(tcp::no_delay(true), gone));
   connected = true;
   connected_at = std::chrono::steady_clock::now();
   queue.note(&SenderLedger::connects);
@@ -184,7 +185,7 @@ void TcpSender::State::disconnect(const error_code& why) {
 void TcpSender::State::connect_later(const error_code& why) {
   ++attempt;
   error_code ignored_error;
-  socket.close(ignored_error);
+  static_cast<void>(socket.close(ignored_error));
   timer.expires_after(retry);
   retry = std::min(2 * retry, peer.retry_most);
   timer.async_wait([this, begun = attempt](const error_code& error) {

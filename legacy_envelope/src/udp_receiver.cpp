@@ -67,12 +67,10 @@ struct UdpReceiver::State {
 std::expected<void, CarrierError>
 UdpReceiver::State::bind(const UdpListen& listen, const boost::asio::ip::address& address) {
   boost::system::error_code error;
-  socket.open(address.is_v6() ? udp::v6() : udp::v4(), error);
-  if (error)
+  if (socket.open(address.is_v6() ? udp::v6() : udp::v4(), error))
     return failure(CarrierError::Kind::system, "cannot open a socket: " + error.message());
   set_receive_buffer(socket.native_handle(), listen.receive_buffer);
-  socket.bind({address, listen.port}, error);
-  if (error)
+  if (socket.bind({address, listen.port}, error))
     return failure(CarrierError::Kind::cannot_bind, "cannot bind udp " +
                                                         endpoint_text(address, listen.port) + ": " +
                                                         error.message());

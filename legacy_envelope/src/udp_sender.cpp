@@ -30,10 +30,7 @@ constexpr std::size_t bytes_at_once = 256U << 10U;
 /// A socket that sends to the endpoint and to nobody else.
 boost::system::error_code connect(udp::socket& socket, const udp::endpoint& to) {
   boost::system::error_code error;
-  socket.open(to.protocol(), error);
-  if (!error)
-    socket.connect(to, error);
-  return error;
+  return socket.open(to.protocol(), error) ? error : socket.connect(to, error);
 }
 
 } // namespace

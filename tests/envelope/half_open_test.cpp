@@ -47,7 +47,7 @@ TEST_CASE("a_receiver_notices_that_a_silent_peer_is_gone") {
 
 TEST_CASE("a_sender_notices_that_its_peer_is_gone_and_calls_again") {
   const auto listener = RawSocket::bound(SOCK_STREAM);
-  TcpPeer to{.host = "127.0.0.1", .port = listener.port()};
+  TcpPeer to{.port = listener.port()};
   to.retry_first = std::chrono::milliseconds(5);
   to.keepalive = quick;
   const auto sender = TcpSender::open(to);
@@ -66,4 +66,18 @@ TEST_CASE("a_sender_notices_that_its_peer_is_gone_and_calls_again") {
   CHECK(ledger.connects == 2);
   CHECK(ledger.broken == 1);
   CHECK(ledger.balanced());
+}
+
+TEST_CASE("a_peer_that_takes_nothing_for_the_timeout_counts_as_gone") {
+  const auto listener = RawSocket::bound(SOCK_STREAM);
+  TcpPeer to{.port = listener.port()};
+  to.retry_first = std::chrono::milliseconds(5);
+  to.keepalive = quick;
+  const auto sender = TcpSender::open(to);
+  REQUIRE(sender);
+  const auto stuck = listener.accepted();
+  CHECK((*sender)->send(some_frames(stream, 0, 1000, 20'000)) == 1000); // more than buffers take
+  REQUIRE(eventually([&] { return (*sender)->ledger().broken >= 1; }));
+  CHECK((*sender)->ledger().lost.connection_broken > 0);
+  CHECK((*sender)->ledger().balanced());
 }

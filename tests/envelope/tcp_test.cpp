@@ -6,11 +6,15 @@
 #include <datastream/envelope/tcp_receiver.hpp>
 #include <datastream/envelope/tcp_sender.hpp>
 
+#include <datastream/log_sink.hpp>
+
 #include <doctest/doctest.h>
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -343,6 +347,23 @@ TEST_CASE("while_nobody_listens_the_queue_holds_what_it_can") {
   CHECK(taker.frames() == deliveries_of(some_frames(stream, 0, 100)));
   CHECK(sender->flush(patience));
   CHECK(sender->ledger().balanced());
+}
+
+TEST_CASE("a_sender_that_ends_with_frames_unsent_says_so") {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  LogSink before = set_log_sink([&](LogSeverity, std::string_view line) {
+    const std::lock_guard lock(mutex);
+    lines.emplace_back(line);
+  });
+  std::uint16_t port = 0;
+  {
+    port = RawSocket::bound(SOCK_STREAM).port();
+  }
+  const std::string name = "tcp sender to 127.0.0.1:" + std::to_string(port);
+  sender_to(port)->send(some_frames(stream, 0, 5));
+  set_log_sink(std::move(before));
+  CHECK(lines.back() == name + ": ends with 5 frames unsent");
 }
 
 TEST_CASE("a_peer_that_closes_every_connection_is_not_called_without_a_pause") {

@@ -2,9 +2,10 @@
 /// Arbitrary bytes as a stream of envelopes, cut in arbitrary ways: the same envelopes come out, or
 /// the same error, as from one reading of the whole.
 ///
-/// Input: one byte n; n bytes, each the size of a piece divided by 16 (0: one byte), over and over
+/// Input: one byte n; n bytes, the sizes of pieces less one, in units of 16 bytes, over and over
 /// until the stream ends; one byte of options: bit 0, blocks are shared; bit 1, the stream is
-/// repeated until it fills several blocks; the others, the maximum. The rest is the stream.
+/// repeated until it fills several blocks, and pieces are larger; the others, the maximum. The rest
+/// is the stream.
 
 #include <datastream/envelope/framing.hpp>
 
@@ -19,10 +20,9 @@
 namespace datastream::fuzz {
 
 struct FramedStream {
-  std::vector<std::string> envelopes;
+  std::vector<std::string_view> envelopes; ///< in the stream
   bool over_maximum = false;
-  std::size_t incomplete = 0; ///< bytes at the end; not compared when the maximum was exceeded
-  friend bool operator==(const FramedStream&, const FramedStream&) = default;
+  std::size_t incomplete = 0; ///< bytes at the end
 };
 
 /// What the format says, in the simplest way.
@@ -32,48 +32,49 @@ inline FramedStream read_whole(std::string_view stream, std::size_t envelope_max
     std::size_t length = 0;
     for (std::size_t at = 4; at-- > 0;)
       length = length << 8U | static_cast<std::uint8_t>(stream[at]);
-    if (length > envelope_max) {
-      result.over_maximum = true;
-      return result;
-    }
-    if (stream.size() - 4 < length)
+    result.over_maximum = length > envelope_max;
+    if (result.over_maximum || stream.size() - 4 < length)
       break;
-    result.envelopes.emplace_back(stream.substr(4, length));
+    result.envelopes.push_back(stream.substr(4, length));
     stream.remove_prefix(4 + length);
   }
   result.incomplete = stream.size();
   return result;
 }
 
-inline FramedStream read_in_pieces(std::string_view stream, std::size_t envelope_max,
-                                   std::string_view sizes, bool share) {
-  FramedStream result;
+/// Pieces of the given sizes give the same.
+inline bool pieces_give(const FramedStream& expected, std::string_view stream,
+                        std::size_t envelope_max, std::string_view sizes, std::size_t smallest,
+                        bool share) {
   EnvelopeFraming framing(envelope_max);
+  std::size_t count = 0;
   std::vector<BlockPtr> shared;
-  std::vector<std::string_view> in_blocks; // must not change while the blocks are shared
+  std::vector<std::string_view> in_blocks;
   for (std::size_t turn = 0; !stream.empty() && !framing.over_maximum(); ++turn) {
     const std::size_t wanted =
-        sizes.empty() ? stream.size()
-                      : 1 + 16 * std::size_t{static_cast<std::uint8_t>(sizes[turn % sizes.size()])};
+        sizes.empty()
+            ? stream.size()
+            : smallest *
+                  (1 + 16 * std::size_t{static_cast<std::uint8_t>(sizes[turn % sizes.size()])});
     const auto room = framing.room();
     const std::size_t piece = std::min({wanted, room.size(), stream.size()});
     std::memcpy(room.data(), stream.data(), piece);
     framing.fill(piece);
     stream.remove_prefix(piece);
-    while (const auto envelope = framing.next()) {
-      result.envelopes.emplace_back(*envelope);
+    for (; const auto envelope = framing.next(); ++count) {
+      if (count == expected.envelopes.size() || *envelope != expected.envelopes[count])
+        return false;
       if (share) {
-        shared.push_back(framing.block());
+        if (shared.empty() || shared.back().get() != framing.block().get())
+          shared.push_back(framing.block());
         in_blocks.push_back(*envelope);
       }
     }
   }
-  for (std::size_t at = 0; at < in_blocks.size(); ++at)
-    if (in_blocks[at] != result.envelopes[at])
-      result.envelopes[at] = "changed";
-  result.over_maximum = framing.over_maximum();
-  result.incomplete = framing.over_maximum() ? 0 : framing.incomplete();
-  return result;
+  // While blocks are shared, what lies in them stays.
+  return std::ranges::equal(in_blocks, share ? expected.envelopes : decltype(in_blocks)()) &&
+         count == expected.envelopes.size() && framing.over_maximum() == expected.over_maximum &&
+         (framing.over_maximum() || framing.incomplete() == expected.incomplete);
 }
 
 inline bool envelope_framing_holds(std::string_view input) {
@@ -83,12 +84,12 @@ inline bool envelope_framing_holds(std::string_view input) {
   const std::string_view sizes = input.substr(1, count);
   const auto options = static_cast<std::uint8_t>(input[1 + count]);
   std::string stream(input.substr(2 + count));
-  if ((options & 2U) != 0 && !stream.empty())
-    while (stream.size() < 3 * EnvelopeFraming::chunk_bytes)
-      stream += stream;
+  const bool repeated = (options & 2U) != 0 && !stream.empty();
+  while (repeated && stream.size() < 3 * EnvelopeFraming::chunk_bytes)
+    stream += stream;
   const std::size_t envelope_max = std::size_t{options} >> 2U << 12U;
-  return read_in_pieces(stream, envelope_max, sizes, (options & 1U) != 0) ==
-         read_whole(stream, envelope_max);
+  return pieces_give(read_whole(stream, envelope_max), stream, envelope_max, sizes,
+                     repeated ? 101 : 1, (options & 1U) != 0);
 }
 
 } // namespace datastream::fuzz
