@@ -107,6 +107,9 @@ std::map<std::string, std::string> defaults_in_words() {
       {"host_interval", time(host_interval, "ms")},
       {"gpu_timeout", time(gpu_timeout, "ms")},
       {"host_processes", number_of(host_processes, "processes")},
+      {"claim_silence", time(claim_silence, "s")},
+      {"admission_streams", number_of(admission_streams, "streams")},
+      {"admission_runs", number_of(admission_runs, "runs")},
       {"sender_frames", number_of(sender_frames, "frames")},
       {"sender_bytes", in_bytes(sender_bytes)},
       {"envelope_bytes_max", in_bytes(envelope_bytes_max)},
@@ -208,9 +211,12 @@ TEST_CASE("every_numbered_section_of_the_specification_has_its_row") {
 }
 
 TEST_CASE("every_header_that_the_coverage_of_the_specification_names_exists") {
-  const std::vector<fs::path> roots = {includes, actors.parent_path(),
+  const std::vector<fs::path> roots = {includes,
+                                       actors.parent_path(),
                                        source_dir() / "libdatastream/testing/include/datastream",
                                        source_dir() / "legacy_envelope/include/datastream",
+                                       source_dir() /
+                                           "legacy_envelope/envelope_caf/include/datastream",
                                        source_dir() / "runtime_hooks/include/datastream",
                                        source_dir() / "runtime_hooks/hooks_caf/include/datastream"};
   std::size_t count = 0;
@@ -231,10 +237,13 @@ TEST_CASE("every_message_has_its_row") {
   for (const Row& row : table_rows(messages))
     for (const std::string& atom : code_spans(row.cell("message")))
       texts[atom] = row.cell("text");
-  const std::string type_ids = read(actors / "type_ids.hpp");
-  const auto atoms = captures(type_ids, R"(CAF_ADD_ATOM\(datastream, datastream, (\w+),)");
+  const std::string type_ids =
+      read(actors / "type_ids.hpp") +
+      read(source_dir() /
+           "legacy_envelope/envelope_caf/include/datastream/envelope_caf/type_ids.hpp");
+  const auto atoms = captures(type_ids, R"(CAF_ADD_ATOM\(\w+, datastream, (\w+),)");
   const auto atom_texts =
-      captures(type_ids, R"re(CAF_ADD_ATOM\(datastream, datastream, \w+, "(\w+)"\))re");
+      captures(type_ids, R"re(CAF_ADD_ATOM\(\w+, datastream, \w+, "(\w+)"\))re");
   REQUIRE(atoms.size() >= 15);
   REQUIRE(atoms.size() == atom_texts.size());
   for (std::size_t i = 0; i < atoms.size(); ++i) {
@@ -242,7 +251,7 @@ TEST_CASE("every_message_has_its_row") {
     CHECK(texts[atoms[i]] == '`' + atom_texts[i] + '`');
   }
   const auto spans = code_spans(prose(messages, true));
-  for (std::string type : captures(type_ids, R"(CAF_ADD_TYPE_ID\(datastream, \((.+)\)\))")) {
+  for (std::string type : captures(type_ids, R"(CAF_ADD_TYPE_ID\(\w+, \((.+)\)\))")) {
     while (type.find("datastream::") != std::string::npos)
       type.erase(type.find("datastream::"), std::string("datastream::").size());
     CAPTURE(type);

@@ -136,13 +136,14 @@ TEST_CASE("kinds_of_errors_of_carriers_have_names") {
 }
 
 TEST_CASE("losses_of_a_sender_are_found_by_their_reason") {
-  const SendLosses losses{1, 2, 3, 4, 5, 6};
+  const SendLosses losses{1, 2, 3, 4, 5, 6, 7};
   CHECK(losses.count(LossReason::send_queue_full) == 1);
   CHECK(losses.count(LossReason::envelope_too_large) == 2);
   CHECK(losses.count(LossReason::connection_broken) == 3);
   CHECK(losses.count(LossReason::not_encodable) == 4);
   CHECK(losses.count(LossReason::kernel_refused) == 5);
-  CHECK(losses.count(LossReason::out_of_memory) == 6);
+  CHECK(losses.count(LossReason::peer_refused) == 6);
+  CHECK(losses.count(LossReason::out_of_memory) == 7);
   CHECK(losses.count(LossReason::evicted) == 0);
-  CHECK(losses.total() == 21);
+  CHECK(losses.total() == 28);
 }

@@ -5,6 +5,9 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <fstream>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -206,4 +209,17 @@ TEST_CASE("every_envelope_survives_the_round_trip") {
     RC_ASSERT(decoded.has_value());
     RC_ASSERT(*decoded == delivery);
   });
+}
+
+TEST_CASE("the_document_s_example_is_the_envelope_that_it_says") {
+  std::ifstream in(DATASTREAM_SOURCE_DIR "/docs/envelope.md");
+  const std::string document(std::istreambuf_iterator<char>(in), {});
+  const auto begin = document.find("```hex\n");
+  REQUIRE(begin != std::string::npos);
+  std::istringstream digits(
+      document.substr(begin + 7, document.find("```", begin + 7) - begin - 7));
+  std::string bytes;
+  for (std::string byte; digits >> byte;)
+    bytes += static_cast<char>(std::stoi(byte, nullptr, 16));
+  CHECK(bytes == golden);
 }
