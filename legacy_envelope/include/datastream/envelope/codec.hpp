@@ -76,6 +76,7 @@ inline constexpr std::size_t envelope_prefix = 4;
 /// with `out` untouched: `bad_length`, `not_utf8`. Throws `std::bad_alloc`.
 std::expected<void, EnvelopeError> encode_framed(std::string& out, const FrameBatch& batch);
 
+// Here, because handing a view back through memory costs more than reading the envelope.
 inline std::expected<EnvelopeView, EnvelopeError> decode_envelope(std::string_view bytes) noexcept {
   constexpr std::size_t numbers = 8 + 8 + 4 + 4; // life, position, channel, length of the payload
   if (bytes.size() < 4)
