@@ -3,6 +3,7 @@
 #include "bridge_actor.hpp"
 
 #include <datastream/actors/type_ids.hpp>
+#include <datastream/caf/render.hpp>
 #include <datastream/caf/send.hpp>
 #include <datastream/caf/thread_logger.hpp>
 #include <datastream/log_sink.hpp>
@@ -83,6 +84,7 @@ struct Bridge::State {
   ~State() { stop(); }
 
   ReceiverHandlers handlers_of(std::size_t link) const;
+  std::expected<void, CarrierError> subscribe(const caf::actor& endpoint) const;
   BridgeLedger ledger() const;
   void stop();
 
@@ -105,6 +107,20 @@ void Bridge::State::stop() {
     actor = nullptr;
   }
   parts->senders.clear();
+}
+
+/// Waits until the subscription has begun: what is submitted from then on is sent.
+std::expected<void, CarrierError> Bridge::State::subscribe(const caf::actor& endpoint) const {
+  std::expected<void, CarrierError> result;
+  caf::scoped_actor self{*system};
+  compat::request(self.ptr(), actor, caf::infinite, follow_atom_v, endpoint)
+      .receive([](const SubscriptionStart&) {},
+               [&](const caf::error& reason) {
+                 result = std::unexpected(CarrierError{CarrierError::Kind::bad_option,
+                                                       "the endpoint that a bridge is to send: " +
+                                                           compat::render(*system, reason)});
+               });
+  return result;
 }
 
 ReceiverHandlers Bridge::State::handlers_of(std::size_t link) const {
@@ -133,6 +149,11 @@ std::expected<Bridge, CarrierError> Bridge::open(caf::actor_system& system, Brid
       return std::unexpected(std::move(sender.error()));
     state->parts->senders.push_back(std::move(*sender));
   }
+  const auto* const endpoint = std::get_if<EndpointRef>(&options.from);
+  const caf::actor from = endpoint ? endpoint->actor() : nullptr;
+  if (endpoint && !from)
+    return std::unexpected(CarrierError{CarrierError::Kind::bad_option,
+                                        "the endpoint that a bridge is to send is closed"});
   state->actor = system.spawn<BridgeActor, caf::detached>(state->parts, std::move(options));
   for (std::size_t i = 0; i < links.size(); ++i) {
     auto receiver = open_receiver(links[i], state->handlers_of(i));
@@ -140,6 +161,9 @@ std::expected<Bridge, CarrierError> Bridge::open(caf::actor_system& system, Brid
       return std::unexpected(std::move(receiver.error()));
     state->receivers.push_back(std::move(*receiver));
   }
+  if (from)
+    if (const auto begun = state->subscribe(from); !begun)
+      return std::unexpected(begun.error());
   return Bridge(std::move(state));
 }
 

@@ -10,6 +10,7 @@
 #include <datastream/defaults.hpp>
 
 #include <caf/actor_addr.hpp>
+#include <caf/typed_response_promise.hpp>
 
 #include <optional>
 #include <utility>
@@ -25,6 +26,9 @@ struct BridgeActor::State {
       taker.emplace(options.into, caf::actor(self), taker_down_atom_v);
   }
 
+  SubscriptionHandlers sending() {
+    return {.on_batch = [this](const EventBatch& batch) { send(batch.frames); }};
+  }
   void send(const FrameBatch& frames);
   void take_arrivals();
   void on_idle();
@@ -35,6 +39,7 @@ struct BridgeActor::State {
   Subscriber subscriber;
   std::optional<compat::DownWatch> taker;
   std::uint64_t carried = 0;
+  const Subscribe request{.name = "bridge"};
 };
 
 /// To all links but the one over which frames of this stream come.
@@ -81,14 +86,11 @@ caf::behavior BridgeActor::make_behavior() {
   const BridgeOptions options = std::exchange(options_, {});
   if (options.into)
     state_->feed.declare(options.catalog);
-  const auto on_batch = [this](const EventBatch& batch) { state_->send(batch.frames); };
-  const Subscribe request{.name = "bridge"};
-  if (const auto* from = std::get_if<EndpointRef>(&options.from))
-    state_->subscriber.subscribe(*from, on_batch, request);
-  else if (const auto* remote = std::get_if<RemoteEndpoint>(&options.from))
-    state_->subscriber.subscribe(*remote, on_batch, request);
+  if (const auto* remote = std::get_if<RemoteEndpoint>(&options.from))
+    state_->subscriber.subscribe(*remote, state_->sending(), state_->request);
   return state_->subscriber.handlers(
       [this](const DatastreamFrame& frame) { return state_->mailbox.receive(frame); },
+      [this](follow_atom, const caf::actor& endpoint) { return follow(endpoint); },
       [this](poll_atom) { state_->take_arrivals(); },
       [this](ledger_atom) {
         SinkLedger ledger = state_->feed.ledger();
@@ -100,6 +102,20 @@ caf::behavior BridgeActor::make_behavior() {
         state_->mailbox.left(gone);
       },
       [this](taker_down_atom, const caf::error& reason) { quit(reason); }, peer_errors(this));
+}
+
+caf::result<SubscriptionStart> BridgeActor::follow(const caf::actor& endpoint) {
+  // Shared: a copy of a promise would not know that another one has answered.
+  const auto promise = std::make_shared<caf::typed_response_promise<SubscriptionStart>>(
+      make_response_promise<SubscriptionStart>());
+  SubscriptionHandlers handlers = state_->sending();
+  handlers.on_start = [promise](const SubscriptionStart& start) { promise->deliver(start); };
+  handlers.on_down = [promise](const caf::error& reason) {
+    if (promise->pending())
+      promise->deliver(reason);
+  };
+  state_->subscriber.subscribe(EndpointRef(endpoint), std::move(handlers), state_->request);
+  return *promise;
 }
 
 void BridgeActor::on_exit() {

@@ -3,11 +3,14 @@
 
 #include "arrival_queue.hpp"
 
+#include <datastream/actors/type_ids.hpp>
 #include <datastream/envelope/sender.hpp>
 #include <datastream/envelope_caf/bridge.hpp>
 
+#include <caf/actor.hpp>
 #include <caf/behavior.hpp>
 #include <caf/event_based_actor.hpp>
+#include <caf/result.hpp>
 
 #include <memory>
 #include <vector>
@@ -20,8 +23,9 @@ struct BridgeParts {
   ArrivalQueue arrivals{defaults::sender_bytes};
 };
 
-/// Sends what it subscribes to over the links, and passes on what arrives. `poll_atom` tells it
-/// that there are arrivals.
+/// Sends what it subscribes to over the links, and passes on what arrives. `follow_atom` with an
+/// endpoint subscribes, and is answered when the subscription has begun; `poll_atom` tells that
+/// there are arrivals.
 class BridgeActor : public caf::event_based_actor {
 public:
   BridgeActor(caf::actor_config& config, std::shared_ptr<BridgeParts> parts, BridgeOptions options);
@@ -32,6 +36,8 @@ public:
   void on_exit() override;
 
 private:
+  caf::result<SubscriptionStart> follow(const caf::actor& endpoint);
+
   struct State;
   std::shared_ptr<BridgeParts> parts_;
   BridgeOptions options_; // until it runs

@@ -82,8 +82,10 @@ struct BridgeLedger {
 /// for asking and closing wait for the bridge's own threads.
 class Bridge {
 public:
-  /// Opens the carriers and spawns the bridge's actor. May block while hosts are looked up. Errors:
-  /// those of the carriers; `bad_option` for a link that has nothing to send or nobody to feed.
+  /// Opens the carriers, spawns the bridge's actor, and waits until an endpoint of this system that
+  /// is `from` has answered: what it is given afterwards is sent. May block while hosts are looked
+  /// up. Errors: those of the carriers; `bad_option` for a link that has nothing to send or nobody
+  /// to feed, and for an endpoint that is closed.
   static std::expected<Bridge, CarrierError> open(caf::actor_system& system, BridgeOptions options);
   Bridge(Bridge&& other) noexcept;
   Bridge& operator=(Bridge&& other) noexcept;
