@@ -164,3 +164,39 @@ TEST_CASE("a_port_may_be_closed_while_its_readers_stay") {
   CHECK(eventually([&] { return seen->frames() == 1; }));
   stop(reader);
 }
+
+TEST_CASE("a_reader_whose_endpoint_came_through_a_third_system_follows_the_endpoint_alone") {
+  RemoteSystem home;
+  RemoteSystem away;
+  auto node = std::make_unique<Endpoint>(home.system, EndpointOptions{.node = "n"});
+  const auto port = publish(home.system, node->ref(), 0);
+  REQUIRE(port);
+  auto seen = std::make_shared<Seen>();
+  caf::actor reader;
+  {
+    // The third one knows the endpoint from elsewhere, and offers it.
+    RemoteSystem between;
+    const auto known = connect(between.system, "127.0.0.1", *port);
+    REQUIRE(known);
+    Publisher publisher{between.system};
+    REQUIRE(publisher.offer("n", *known));
+    const auto directory = publish(between.system, publisher.actor(), 0);
+    REQUIRE(directory);
+    const auto found = connect(away.system, {.host = "127.0.0.1", .port = *directory, .name = "n"});
+    REQUIRE(found);
+    // One who wants the endpoint itself, whatever becomes of the one who told of it.
+    const auto direct = connect(away.system, "127.0.0.1", *port);
+    REQUIRE(direct);
+    CHECK(direct->actor() == found->actor());
+    reader = spawn_recorder(away.system, *found, seen);
+    REQUIRE(eventually([&] { return seen->has_started(); }));
+  }
+  REQUIRE(node->producer().submit_text({1}, "after the third one is gone"));
+  CHECK(eventually([&] { return seen->frames() == 1; }));
+  CHECK(seen->now().downs == 0);
+  node->close();
+  node.reset();
+  CHECK(eventually([&] { return seen->now().downs == 1; }));
+  CHECK(seen->now().downs == 1);
+  stop(reader);
+}

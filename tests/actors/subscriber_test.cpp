@@ -495,3 +495,15 @@ TEST_CASE("a_reader_nobody_else_holds_may_own_a_subscription_of_the_same_endpoin
   }
   CHECK(eventually([&] { return alive.use_count() == 1; }));
 }
+
+TEST_CASE("unsubscribing_twice_is_harmless_and_answered") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n"}};
+  const auto once = ask<SubscriptionStart>(test.system, node.ref().actor(), subscribe_atom_v,
+                                           Subscribe{}, caf::actor(node.ref().actor()));
+  REQUIRE(once);
+  // Not by the reader itself, so it stays; the answer says so, each time.
+  for (int i = 0; i < 2; ++i)
+    CHECK(ask<bool>(test.system, node.ref().actor(), unsubscribe_atom_v, once->id) == false);
+  CHECK(node.ledger().fanout.subscribers.size() == 1);
+}

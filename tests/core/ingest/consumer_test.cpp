@@ -119,3 +119,35 @@ TEST_CASE("conflicting_duplicate_ingest_preserves_first_frame_and_other_streams"
   CHECK(consumer.store().find(stream_id)->ledger().conflicts == 1);
   CHECK(consumer.store().find(other)->ledger().conflicts == 0);
 }
+
+TEST_CASE("a_range_that_comes_ten_times_and_again_after_a_million_frames_is_stored_once") {
+  const FrameBatch range = FrameBatch::copy_of(stream_id, run_of_frames(0, 100, 40));
+  Consumer consumer;
+  for (int i = 0; i < 10; ++i)
+    CHECK(consumer.accept(range) == (i == 0 ? 100 : 0));
+  for (std::uint64_t first = 100; first < 1'000'100; first += 1000)
+    REQUIRE(consumer.accept(FrameBatch::copy_of(stream_id, run_of_frames(first, 1000, 8))) == 1000);
+  CHECK(consumer.accept(range) == 0);
+  const IngestLedger ledger = consumer.store().find(stream_id)->ledger();
+  CHECK(ledger.stored == 1'000'100);
+  CHECK(ledger.duplicates == 1000);
+  CHECK(ledger.balanced());
+}
+
+TEST_CASE("an_old_batch_that_is_sent_again_after_newer_ones_changes_nothing") {
+  const auto batch = [](std::uint64_t number) {
+    return FrameBatch::copy_of(stream_id, run_of_frames(10 * (number - 1), 10, 40));
+  };
+  Consumer consumer;
+  for (const std::uint64_t number : {2, 3, 1, 1})
+    consumer.accept(batch(number));
+  const StoredStream& stream = *consumer.store().find(stream_id);
+  std::vector<Frame> expected;
+  for (const std::uint64_t number : {1, 2, 3})
+    for (const FrameView& frame : batch(number))
+      expected.push_back(frame.to_frame());
+  CHECK(std::ranges::equal(stream.frames(), expected, {}, &FrameView::to_frame));
+  CHECK(stream.size() == 30);
+  CHECK(stream.ledger().duplicates == 10);
+  CHECK(stream.gaps().empty());
+}

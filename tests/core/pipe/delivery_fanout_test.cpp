@@ -563,3 +563,25 @@ TEST_CASE("declarations_reach_every_subscriber_exactly_once_while_channels_appea
   CHECK(lives >= 2);
   CHECK(fanout.ledger().balanced());
 }
+
+TEST_CASE("who_joins_after_a_hundred_thousand_channels_is_told_of_each_once") {
+  DeliveryFanout fanout;
+  constexpr std::uint32_t before = 100'000;
+  fanout.catalog()->declare_stream({stream_id, {}, StreamOrigin::RemoteNode});
+  const auto declare = [&](std::uint32_t id) {
+    REQUIRE(fanout.catalog()->declare_channel(channel(stream_id, id, std::to_string(id))));
+  };
+  for (std::uint32_t id = 1; id <= before; ++id)
+    declare(id);
+  auto reader = fanout.subscribe("late");
+  for (std::uint32_t id = before + 1; id <= before + 100; ++id)
+    declare(id);
+  std::set<std::uint32_t> told;
+  for (const ChannelDescriptor& known : reader.snapshot().channels)
+    CHECK(told.insert(known.id.value).second);
+  CHECK(told.size() == before);
+  for (const DatastreamEvent& event : events_of(reader.drain_available()))
+    if (const auto* declared = std::get_if<ChannelDeclared>(&event))
+      CHECK(told.insert(declared->descriptor.id.value).second);
+  CHECK(told.size() == before + 100);
+}

@@ -567,3 +567,19 @@ TEST_CASE("no_wake_up_is_lost_when_channels_and_frames_come_from_many_threads") 
   CHECK(frames == threads * each / 2);
   CHECK(endpoint.ledger().balanced());
 }
+
+TEST_CASE("bursts_between_two_looks_are_in_the_counters_though_the_mux_is_empty_at_each") {
+  DatastreamEndpoint endpoint(stream_id, {.mux = {.frames = 100}});
+  std::uint64_t refused = 0;
+  for (int burst = 0; burst < 50; ++burst) {
+    for (int i = 0; i < 200; ++i)
+      refused += endpoint.producer().submit_text({1}, "x") ? 0 : 1;
+    endpoint.tick();
+    CHECK(endpoint.ledger().in_mux == 0);
+  }
+  const PipeLedger ledger = endpoint.ledger();
+  CHECK(refused == 5000);
+  CHECK(ledger.refused.mux_frames_full == 5000);
+  CHECK(ledger.submitted() == 10'000);
+  CHECK(ledger.balanced());
+}
