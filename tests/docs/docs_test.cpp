@@ -200,7 +200,8 @@ TEST_CASE("every_numbered_section_of_the_specification_has_its_row") {
 }
 
 TEST_CASE("every_header_that_the_coverage_of_the_specification_names_exists") {
-  const std::vector<fs::path> roots = {includes, actors.parent_path(),
+  const std::vector<fs::path> roots = {includes,
+                                       actors.parent_path(),
                                        source_dir() / "libdatastream/testing/include/datastream",
                                        source_dir() / "legacy_envelope/include/datastream",
                                        source_dir() / "runtime_hooks/include/datastream",
