@@ -195,6 +195,10 @@ TEST_CASE("every_test_that_the_coverage_of_the_specification_names_exists") {
   check_tests_of("docs/spec_coverage.md", 50);
 }
 
+TEST_CASE("every_test_that_the_list_of_failures_elsewhere_names_exists") {
+  check_tests_of("docs/testing.md", 40);
+}
+
 TEST_CASE("every_numbered_section_of_the_specification_has_its_row") {
   std::set<std::string> rows;
   for (const Row& row : table_rows(read(source_dir() / "docs/spec_coverage.md")))
