@@ -1,10 +1,13 @@
 // Listens to `node.cpp` from another process: shows its merged log as it comes, once as a viewer
 // that keeps up and once as one that is too slow; passes the stream on to `reader.cpp`; and says in
-// the end whether the ledgers of all three programs balance.
+// the end whether the ledgers of all three programs balance, and whether what came over the legacy
+// envelope, here and to `peer.py`, is the same stream.
 
 #include "messages.hpp"
+#include "peer_output.hpp"
 #include "relay.hpp"
 #include "report.hpp"
+#include "sink_store.hpp"
 #include "viewer.hpp"
 
 #include <datastream/actors.hpp>
@@ -12,8 +15,11 @@
 #include <datastream/caf/monitors.hpp>
 #include <datastream/caf/render.hpp>
 #include <datastream/caf/send.hpp>
+#include <datastream/envelope_caf/type_ids.hpp>
 
 #include <caf/io/middleman.hpp>
+
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -34,12 +40,15 @@ namespace {
 struct Config : caf::actor_system_config {
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;
+  int peer_control = -1;
 
   Config() {
     ds::recommended_settings(*this);
     opt_group{custom_options_, "global"}
         .add(host, "host", "where the node runs")
-        .add(port, "port", "where the node listens");
+        .add(port, "port", "where the node listens")
+        .add(peer_control, "peer-control",
+             "descriptor that ends the peer's input when it is closed");
   }
 };
 
@@ -73,6 +82,18 @@ void caf_main(caf::actor_system& system, const Config& config) {
                                  : !port  ? port.error()
                                           : report_port.error());
   std::cout << *port << ' ' << *report_port << '\n' << std::flush;
+
+  // Before work begins: the node ships its stream to a sink here, and to the peer.
+  SinkStore sink_store{system};
+  const auto sink_port = ds::publish(system, sink_store.sink(), 0);
+  if (!sink_port)
+    return fail("cannot listen", sink_port.error());
+  bool ships = false;
+  compat::request(self.ptr(), *node, 10s, ship_atom_v, *sink_port)
+      .receive([&] { ships = true; },
+               [&](const caf::error& error) { fail("the node does not ship", error); });
+  if (!ships)
+    return;
 
   // The second viewer takes so long for each delivery, and may leave so little unacknowledged,
   // that it loses most of the stream. It blocks, so it has a thread of its own.
@@ -124,6 +145,28 @@ void caf_main(caf::actor_system& system, const Config& config) {
     compat::request(self.ptr(), fanout, 10s, ds::ledger_atom_v)
         .receive([&](const ds::PublicationLedger& ledger) { accounts.fanout = ledger; },
                  [&](const caf::error& error) { fail("no ledger of the fanout", error); });
+    const auto compare_into = [&](EnvelopeAccount& account) {
+      return [&](const ds::FrameBatch& part) {
+        compat::request(self.ptr(), log, 60s, overlap_atom_v, ds::FramePage{.frames = part})
+            .receive([&](const Overlap& overlap) { account.overlap += overlap; },
+                     [&](const caf::error& error) { fail("cannot compare", error); });
+      };
+    };
+    compat::request(self.ptr(), *node, 60s, shipped_atom_v)
+        .receive(
+            [&](std::uint64_t to_sink, std::uint64_t to_peer) {
+              accounts.envelope.sent = to_sink;
+              accounts.udp.sent = to_peer;
+            },
+            [&](const caf::error& error) { fail("no account of the envelopes", error); });
+    if (const auto stored = sink_store.read(self, compare_into(accounts.envelope)))
+      accounts.envelope.received = *stored;
+    else
+      fail("cannot read the sink's store", stored.error());
+    if (const auto came = read_peer(config.peer_control, STDIN_FILENO, compare_into(accounts.udp)))
+      accounts.udp.received = *came;
+    else
+      std::cerr << "the peer's output: " << came.error() << '\n';
     exit_status = print_report(std::cout, accounts) ? EXIT_SUCCESS : EXIT_FAILURE;
     compat::send(self.ptr(), *node, done_atom_v);
     compat::send(self.ptr(), reader, done_atom_v);
@@ -137,7 +180,8 @@ void caf_main(caf::actor_system& system, const Config& config) {
 int main(int argc, char** argv) {
   std::signal(SIGINT, SIG_IGN); // the node ends its stream, and that ends this program
   const int status =
-      compat::exec_main<caf::io::middleman, caf::id_block::datastream, caf::id_block::word_index>(
-          caf_main, argc, argv);
+      compat::exec_main<caf::io::middleman, caf::id_block::datastream,
+                        caf::id_block::datastream_envelope, caf::id_block::word_index>(caf_main,
+                                                                                       argc, argv);
   return status != EXIT_SUCCESS ? status : exit_status;
 }
