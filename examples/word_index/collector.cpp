@@ -54,10 +54,49 @@ struct Config : caf::actor_system_config {
 
 int exit_status = EXIT_FAILURE;
 
+void say(caf::scoped_actor& self, const std::string& what, const caf::error& error) {
+  std::cerr << what << ": " << compat::render(self->system(), error) << '\n';
+}
+
+/// Ends what ships the stream over the legacy envelope, and compares what came with `log`. A way
+/// that cannot be compared has nothing in common with it.
+void read_envelopes(caf::scoped_actor& self, const caf::actor& node, const caf::actor& log,
+                    SinkStore& sink_store, int peer_control, Accounts& accounts) {
+  compat::request(self.ptr(), node, 60s, shipped_atom_v)
+      .receive(
+          [&](std::uint64_t to_sink, std::uint64_t to_peer) {
+            accounts.envelope.sent = to_sink;
+            accounts.udp.sent = to_peer;
+          },
+          [&](const caf::error& error) { say(self, "no account of the envelopes", error); });
+  const auto compare_for = [&](EnvelopeAccount& account) {
+    return [&](const ds::FrameBatch& part) {
+      compat::request(self.ptr(), log, 60s, overlap_atom_v, ds::FramePage{.frames = part})
+          .receive([&](const Overlap& overlap) { account.overlap += overlap; },
+                   [&](const caf::error& error) {
+                     say(self, "cannot compare", error);
+                     account.overlap.frames += part.size();
+                   });
+    };
+  };
+  if (const auto stored = sink_store.read(self, compare_for(accounts.envelope))) {
+    accounts.envelope.received = *stored;
+  } else {
+    say(self, "cannot read the sink's store", stored.error());
+    accounts.envelope.overlap = {};
+  }
+  if (const auto came = read_peer(peer_control, STDIN_FILENO, compare_for(accounts.udp))) {
+    accounts.udp.received = *came;
+  } else {
+    std::cerr << "the peer's output: " << came.error() << '\n';
+    accounts.udp.overlap = {};
+  }
+}
+
 void caf_main(caf::actor_system& system, const Config& config) {
   caf::scoped_actor self{system};
   const auto fail = [&](const std::string& what, const caf::error& error) {
-    std::cerr << what << ": " << compat::render(system, error) << '\n';
+    say(self, what, error);
   };
 
   const auto node = system.middleman().remote_actor(config.host, config.port);
@@ -71,18 +110,6 @@ void caf_main(caf::actor_system& system, const Config& config) {
     return;
   const ds::EndpointRef stream{endpoint};
 
-  // What the reader subscribes to, and where it reports: two ports, the first line of the output.
-  const caf::actor fanout = ds::spawn_fanout(system);
-  ds::Publisher publisher{system};
-  const auto offered = publisher.offer(stream_name, ds::EndpointRef(fanout));
-  const auto port = ds::publish(system, publisher.actor(), 0);
-  const auto report_port = ds::publish(system, caf::actor(self), 0);
-  if (!offered || !port || !report_port)
-    return fail("cannot listen", !offered ? offered.error()
-                                 : !port  ? port.error()
-                                          : report_port.error());
-  std::cout << *port << ' ' << *report_port << '\n' << std::flush;
-
   // Before work begins: the node ships its stream to a sink here, and to the peer.
   SinkStore sink_store{system};
   const auto sink_port = ds::publish(system, sink_store.sink(), 0);
@@ -94,6 +121,18 @@ void caf_main(caf::actor_system& system, const Config& config) {
                [&](const caf::error& error) { fail("the node does not ship", error); });
   if (!ships)
     return;
+
+  // What the reader subscribes to, and where it reports: two ports, the first line of the output.
+  const caf::actor fanout = ds::spawn_fanout(system);
+  ds::Publisher publisher{system};
+  const auto offered = publisher.offer(stream_name, ds::EndpointRef(fanout));
+  const auto port = ds::publish(system, publisher.actor(), 0);
+  const auto report_port = ds::publish(system, caf::actor(self), 0);
+  if (!offered || !port || !report_port)
+    return fail("cannot listen", !offered ? offered.error()
+                                 : !port  ? port.error()
+                                          : report_port.error());
+  std::cout << *port << ' ' << *report_port << '\n' << std::flush;
 
   // The second viewer takes so long for each delivery, and may leave so little unacknowledged,
   // that it loses most of the stream. It blocks, so it has a thread of its own.
@@ -145,28 +184,7 @@ void caf_main(caf::actor_system& system, const Config& config) {
     compat::request(self.ptr(), fanout, 10s, ds::ledger_atom_v)
         .receive([&](const ds::PublicationLedger& ledger) { accounts.fanout = ledger; },
                  [&](const caf::error& error) { fail("no ledger of the fanout", error); });
-    const auto compare_into = [&](EnvelopeAccount& account) {
-      return [&](const ds::FrameBatch& part) {
-        compat::request(self.ptr(), log, 60s, overlap_atom_v, ds::FramePage{.frames = part})
-            .receive([&](const Overlap& overlap) { account.overlap += overlap; },
-                     [&](const caf::error& error) { fail("cannot compare", error); });
-      };
-    };
-    compat::request(self.ptr(), *node, 60s, shipped_atom_v)
-        .receive(
-            [&](std::uint64_t to_sink, std::uint64_t to_peer) {
-              accounts.envelope.sent = to_sink;
-              accounts.udp.sent = to_peer;
-            },
-            [&](const caf::error& error) { fail("no account of the envelopes", error); });
-    if (const auto stored = sink_store.read(self, compare_into(accounts.envelope)))
-      accounts.envelope.received = *stored;
-    else
-      fail("cannot read the sink's store", stored.error());
-    if (const auto came = read_peer(config.peer_control, STDIN_FILENO, compare_into(accounts.udp)))
-      accounts.udp.received = *came;
-    else
-      std::cerr << "the peer's output: " << came.error() << '\n';
+    read_envelopes(self, *node, log, sink_store, config.peer_control, accounts);
     exit_status = print_report(std::cout, accounts) ? EXIT_SUCCESS : EXIT_FAILURE;
     compat::send(self.ptr(), *node, done_atom_v);
     compat::send(self.ptr(), reader, done_atom_v);
