@@ -64,9 +64,9 @@ void read_envelopes(caf::scoped_actor& self, const caf::actor& node, const caf::
                     SinkStore& sink_store, int peer_control, Accounts& accounts) {
   compat::request(self.ptr(), node, 60s, shipped_atom_v)
       .receive(
-          [&](std::uint64_t to_sink, std::uint64_t to_peer) {
-            accounts.envelope.sent = to_sink;
-            accounts.udp.sent = to_peer;
+          [&](const Shipped& to_sink, const Shipped& to_peer) {
+            accounts.envelope.node = to_sink;
+            accounts.udp.node = to_peer;
           },
           [&](const caf::error& error) { say(self, "no account of the envelopes", error); });
   const auto compare_for = [&](EnvelopeAccount& account) {

@@ -66,6 +66,16 @@ datastream::compat::InspectResult<Inspector> inspect(Inspector& f, Report& x) {
                                             x.channels, "words", x.words, "vitals", x.vitals);
 }
 
+/// What the node has sent to a legacy peer, in frames.
+struct Shipped {
+  std::uint64_t offered = 0;
+  std::uint64_t sent = 0; ///< of these: answered by an actor, or given to the kernel for UDP
+};
+template <class Inspector>
+datastream::compat::InspectResult<Inspector> inspect(Inspector& f, Shipped& x) {
+  return datastream::compat::inspect_object(f, x, "Shipped", "offered", x.offered, "sent", x.sent);
+}
+
 /// What another reconstruction of the stream has in common with a store.
 struct Overlap {
   std::uint64_t frames = 0;    ///< that it has, but for those that the store has evicted
@@ -90,6 +100,7 @@ datastream::compat::InspectResult<Inspector> inspect(Inspector& f, Overlap& x) {
 CAF_BEGIN_TYPE_ID_BLOCK(word_index, caf::first_custom_type_id)
 
 CAF_ADD_TYPE_ID(word_index, (word_index::Report))
+CAF_ADD_TYPE_ID(word_index, (word_index::Shipped))
 CAF_ADD_TYPE_ID(word_index, (word_index::Overlap))
 
 // To the node.
@@ -98,8 +109,8 @@ CAF_ADD_ATOM(word_index, word_index, endpoint_atom, "endpoint")
 /// With the port of a `datastream-sink` on this machine, as `std::uint16_t` -> nothing, once the
 /// stream is on its way there, and to the peer, as envelopes.
 CAF_ADD_ATOM(word_index, word_index, ship_atom, "ship")
-/// The sender needs the endpoint no more -> envelopes that the sink has answered, and that were
-/// sent to the peer: all, for the stream has ended and what shipped it is closed.
+/// The sender needs the endpoint no more -> `Shipped` to the sink, and to the peer: in the end, for
+/// the stream has ended and what ships it is closed.
 CAF_ADD_ATOM(word_index, word_index, shipped_atom, "shipped")
 /// Work may begin: the sender has subscribed to what it wants to see from the start.
 CAF_ADD_ATOM(word_index, word_index, start_atom, "start")

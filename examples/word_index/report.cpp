@@ -127,8 +127,10 @@ bool print_report(std::ostream& out, const Accounts& accounts) {
   const EnvelopeAccount& envelope = accounts.envelope;
   const EnvelopeAccount& udp = accounts.udp;
   out << '\n' << std::setw(52) << "envelope" << std::setw(12) << "udp" << '\n';
-  print_row(out, "node: sent", {envelope.sent, udp.sent});
-  print_row(out, "collector's sink, peer: received", {envelope.received, udp.received});
+  print_row(out, "node: offered", {envelope.node.offered, udp.node.offered});
+  print_row(out, "node: dropped, too much was waiting",
+            {envelope.node.offered - envelope.node.sent, udp.node.offered - udp.node.sent});
+  print_row(out, "sink, peer: received", {envelope.received, udp.received});
   out << '\n';
   const std::uint64_t kept = log.stored - log.evicted;
   bool alike = print_overlap(out, "envelope", envelope.overlap, kept);
@@ -154,7 +156,7 @@ bool print_report(std::ostream& out, const Accounts& accounts) {
   audit.equal("far: dropped by node and collector and missing",
               relay_counts.dropped + reader_counts.dropped, reader.missing());
   audit.equal("envelope: answered by the sink and not stored", 0,
-              envelope.sent - std::min(envelope.sent, envelope.received));
+              envelope.node.sent - std::min(envelope.node.sent, envelope.received));
   if (audit.any()) {
     out << "ledger DOES NOT BALANCE: " << audit.text() << '\n' << std::flush;
     return false;

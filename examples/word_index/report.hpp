@@ -11,8 +11,8 @@
 
 /// The stream as it came over the legacy envelope.
 struct EnvelopeAccount {
-  std::uint64_t sent = 0;     ///< by the node: to an actor answered, over UDP given to the kernel
-  std::uint64_t received = 0; ///< stored, or still kept by the peer
+  word_index::Shipped node{};
+  std::uint64_t received = 0;    ///< stored behind the sink; kept by the peer
   word_index::Overlap overlap{}; ///< with what `log` has stored
 };
 

@@ -19,6 +19,14 @@ namespace compat = datastream::compat; // what differs between versions of CAF
 using namespace std::chrono_literals;
 using namespace word_index;
 
+namespace {
+
+Shipped shipped(const ds::LinkLedger& link) {
+  return {.offered = link.sent->offered, .sent = link.sent->sent};
+}
+
+} // namespace
+
 void ship_until_down(caf::scoped_actor& self, ds::Endpoint& node, std::uint16_t peer_port,
                      const caf::actor& coordinator) {
   std::optional<ds::Bridge> bridge;
@@ -36,7 +44,7 @@ void ship_until_down(caf::scoped_actor& self, ds::Endpoint& node, std::uint16_t 
         bridge = std::move(*opened);
         return caf::unit;
       },
-      [&](shipped_atom) -> caf::result<std::uint64_t, std::uint64_t> {
+      [&](shipped_atom) -> caf::result<Shipped, Shipped> {
         if (!bridge)
           return caf::make_error(caf::sec::runtime_error, "nothing was shipped");
         // In this order, so that the bridge has all of the stream before it is closed.
@@ -44,7 +52,7 @@ void ship_until_down(caf::scoped_actor& self, ds::Endpoint& node, std::uint16_t 
         if (!bridge->close(30s) || !published)
           std::cerr << "not all envelopes have left in time\n";
         const ds::BridgeLedger ledger = bridge->ledger();
-        return {ledger.links[0].sent->sent, ledger.links[1].sent->sent};
+        return {shipped(ledger.links[0]), shipped(ledger.links[1])};
       },
       [&](done_atom, const caf::error&) { down = true; });
 }
