@@ -128,7 +128,7 @@ bool print_report(std::ostream& out, const Accounts& accounts) {
   const EnvelopeAccount& udp = accounts.udp;
   out << '\n' << std::setw(52) << "envelope" << std::setw(12) << "udp" << '\n';
   print_row(out, "node: offered", {envelope.node.offered, udp.node.offered});
-  print_row(out, "node: dropped, too much was waiting",
+  print_row(out, "node: dropped by the link",
             {envelope.node.offered - envelope.node.sent, udp.node.offered - udp.node.sent});
   print_row(out, "sink, peer: received", {envelope.received, udp.received});
   out << '\n';
