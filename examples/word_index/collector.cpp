@@ -1,10 +1,13 @@
 // Listens to `node.cpp` from another process: shows its merged log as it comes, once as a viewer
 // that keeps up and once as one that is too slow; passes the stream on to `reader.cpp`; and says in
-// the end whether the ledgers of all three programs balance.
+// the end whether the ledgers of all three programs balance, and whether what came over the legacy
+// envelope, here and to `peer.py`, is the same stream.
 
 #include "messages.hpp"
+#include "peer_output.hpp"
 #include "relay.hpp"
 #include "report.hpp"
+#include "sink_store.hpp"
 #include "viewer.hpp"
 
 #include <datastream/actors.hpp>
@@ -12,8 +15,11 @@
 #include <datastream/caf/monitors.hpp>
 #include <datastream/caf/render.hpp>
 #include <datastream/caf/send.hpp>
+#include <datastream/envelope_caf/type_ids.hpp>
 
 #include <caf/io/middleman.hpp>
+
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -34,21 +40,63 @@ namespace {
 struct Config : caf::actor_system_config {
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;
+  int peer_control = -1;
 
   Config() {
     ds::recommended_settings(*this);
     opt_group{custom_options_, "global"}
         .add(host, "host", "where the node runs")
-        .add(port, "port", "where the node listens");
+        .add(port, "port", "where the node listens")
+        .add(peer_control, "peer-control",
+             "descriptor that ends the peer's input when it is closed");
   }
 };
 
 int exit_status = EXIT_FAILURE;
 
+void say(caf::scoped_actor& self, const std::string& what, const caf::error& error) {
+  std::cerr << what << ": " << compat::render(self->system(), error) << '\n';
+}
+
+/// Ends what ships the stream over the legacy envelope, and compares what came with `log`. A way
+/// that cannot be compared has nothing in common with it.
+void read_envelopes(caf::scoped_actor& self, const caf::actor& node, const caf::actor& log,
+                    SinkStore& sink_store, int peer_control, Accounts& accounts) {
+  compat::request(self.ptr(), node, 60s, shipped_atom_v)
+      .receive(
+          [&](const Shipped& to_sink, const Shipped& to_peer) {
+            accounts.envelope.node = to_sink;
+            accounts.udp.node = to_peer;
+          },
+          [&](const caf::error& error) { say(self, "no account of the envelopes", error); });
+  const auto compare_for = [&](EnvelopeAccount& account) {
+    return [&](const ds::FrameBatch& part) {
+      compat::request(self.ptr(), log, 60s, overlap_atom_v, ds::FramePage{.frames = part})
+          .receive([&](const Overlap& overlap) { account.overlap += overlap; },
+                   [&](const caf::error& error) {
+                     say(self, "cannot compare", error);
+                     account.overlap.frames += part.size();
+                   });
+    };
+  };
+  if (const auto stored = sink_store.read(self, compare_for(accounts.envelope))) {
+    accounts.envelope.received = *stored;
+  } else {
+    say(self, "cannot read the sink's store", stored.error());
+    accounts.envelope.overlap = {};
+  }
+  if (const auto came = read_peer(peer_control, STDIN_FILENO, compare_for(accounts.udp))) {
+    accounts.udp.received = *came;
+  } else {
+    std::cerr << "the peer's output: " << came.error() << '\n';
+    accounts.udp.overlap = {};
+  }
+}
+
 void caf_main(caf::actor_system& system, const Config& config) {
   caf::scoped_actor self{system};
   const auto fail = [&](const std::string& what, const caf::error& error) {
-    std::cerr << what << ": " << compat::render(system, error) << '\n';
+    say(self, what, error);
   };
 
   const auto node = system.middleman().remote_actor(config.host, config.port);
@@ -61,6 +109,18 @@ void caf_main(caf::actor_system& system, const Config& config) {
   if (!endpoint)
     return;
   const ds::EndpointRef stream{endpoint};
+
+  // Before work begins: the node ships its stream to a sink here, and to the peer.
+  SinkStore sink_store{system};
+  const auto sink_port = ds::publish(system, sink_store.sink(), 0);
+  if (!sink_port)
+    return fail("cannot listen", sink_port.error());
+  bool ships = false;
+  compat::request(self.ptr(), *node, 10s, ship_atom_v, *sink_port)
+      .receive([&] { ships = true; },
+               [&](const caf::error& error) { fail("the node does not ship", error); });
+  if (!ships)
+    return;
 
   // What the reader subscribes to, and where it reports: two ports, the first line of the output.
   const caf::actor fanout = ds::spawn_fanout(system);
@@ -124,6 +184,7 @@ void caf_main(caf::actor_system& system, const Config& config) {
     compat::request(self.ptr(), fanout, 10s, ds::ledger_atom_v)
         .receive([&](const ds::PublicationLedger& ledger) { accounts.fanout = ledger; },
                  [&](const caf::error& error) { fail("no ledger of the fanout", error); });
+    read_envelopes(self, *node, log, sink_store, config.peer_control, accounts);
     exit_status = print_report(std::cout, accounts) ? EXIT_SUCCESS : EXIT_FAILURE;
     compat::send(self.ptr(), *node, done_atom_v);
     compat::send(self.ptr(), reader, done_atom_v);
@@ -137,7 +198,8 @@ void caf_main(caf::actor_system& system, const Config& config) {
 int main(int argc, char** argv) {
   std::signal(SIGINT, SIG_IGN); // the node ends its stream, and that ends this program
   const int status =
-      compat::exec_main<caf::io::middleman, caf::id_block::datastream, caf::id_block::word_index>(
-          caf_main, argc, argv);
+      compat::exec_main<caf::io::middleman, caf::id_block::datastream,
+                        caf::id_block::datastream_envelope, caf::id_block::word_index>(caf_main,
+                                                                                       argc, argv);
   return status != EXIT_SUCCESS ? status : exit_status;
 }

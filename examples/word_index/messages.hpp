@@ -66,15 +66,52 @@ datastream::compat::InspectResult<Inspector> inspect(Inspector& f, Report& x) {
                                             x.channels, "words", x.words, "vitals", x.vitals);
 }
 
+/// What the node has sent to a legacy peer, in frames.
+struct Shipped {
+  std::uint64_t offered = 0;
+  std::uint64_t sent = 0; ///< of these: answered by an actor, or given to the kernel for UDP
+};
+template <class Inspector>
+datastream::compat::InspectResult<Inspector> inspect(Inspector& f, Shipped& x) {
+  return datastream::compat::inspect_object(f, x, "Shipped", "offered", x.offered, "sent", x.sent);
+}
+
+/// What another reconstruction of the stream has in common with a store.
+struct Overlap {
+  std::uint64_t frames = 0;    ///< that it has, but for those that the store has evicted
+  std::uint64_t both = 0;      ///< of these, frames whose position the store has as well
+  std::uint64_t different = 0; ///< of these, on another channel or with other bytes
+
+  Overlap& operator+=(const Overlap& other) {
+    frames += other.frames;
+    both += other.both;
+    different += other.different;
+    return *this;
+  }
+};
+template <class Inspector>
+datastream::compat::InspectResult<Inspector> inspect(Inspector& f, Overlap& x) {
+  return datastream::compat::inspect_object(f, x, "Overlap", "frames", x.frames, "both", x.both,
+                                            "different", x.different);
+}
+
 } // namespace word_index
 
 CAF_BEGIN_TYPE_ID_BLOCK(word_index, caf::first_custom_type_id)
 
 CAF_ADD_TYPE_ID(word_index, (word_index::Report))
+CAF_ADD_TYPE_ID(word_index, (word_index::Shipped))
+CAF_ADD_TYPE_ID(word_index, (word_index::Overlap))
 
 // To the node.
 /// -> `caf::actor`: its endpoint.
 CAF_ADD_ATOM(word_index, word_index, endpoint_atom, "endpoint")
+/// With the port of a `datastream-sink` on this machine, as `std::uint16_t` -> nothing, once the
+/// stream is on its way there, and to the peer, as envelopes.
+CAF_ADD_ATOM(word_index, word_index, ship_atom, "ship")
+/// The sender needs the endpoint no more -> `Shipped` to the sink, and to the peer: in the end, for
+/// the stream has ended and what ships it is closed.
+CAF_ADD_ATOM(word_index, word_index, shipped_atom, "shipped")
 /// Work may begin: the sender has subscribed to what it wants to see from the start.
 CAF_ADD_ATOM(word_index, word_index, start_atom, "start")
 /// Work should end.
@@ -92,6 +129,10 @@ CAF_ADD_ATOM(word_index, word_index, lost_atom, "lost")
 /// All that the relay has received, its reader has acknowledged. With the `SubscriptionId` of the
 /// relay's own subscription.
 CAF_ADD_ATOM(word_index, word_index, relayed_atom, "relayed")
+
+// To a viewer.
+/// With what came of the stream by other ways, as `datastream::FramePage` -> `Overlap`.
+CAF_ADD_ATOM(word_index, word_index, overlap_atom, "overlap")
 
 // To the sender itself: the end of the stream has been handled.
 CAF_ADD_ATOM(word_index, word_index, finish_atom, "finish")

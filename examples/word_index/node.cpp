@@ -3,6 +3,7 @@
 
 #include "messages.hpp"
 #include "self_observation.hpp"
+#include "shipping.hpp"
 #include "tally.hpp"
 
 #include <datastream/actors.hpp>
@@ -10,6 +11,7 @@
 #include <datastream/caf/monitors.hpp>
 #include <datastream/caf/render.hpp>
 #include <datastream/caf/send.hpp>
+#include <datastream/envelope_caf/type_ids.hpp>
 #include <datastream/hooks_caf/actor_observer.hpp>
 #include <datastream/hooks_caf/spawn_observed.hpp>
 
@@ -42,6 +44,7 @@ struct Config : caf::actor_system_config {
   std::string folder = "/usr/include";
   std::uint32_t seconds = 8;
   bool watch = false;
+  std::uint16_t peer_port = 0;
   ds::ActorObserver observer;
 
   Config() {
@@ -50,7 +53,8 @@ struct Config : caf::actor_system_config {
     opt_group{custom_options_, "global"}
         .add(folder, "folder", "where the files to index are")
         .add(seconds, "seconds", "how long to work")
-        .add(watch, "watch", "work until interrupted");
+        .add(watch, "watch", "work until interrupted")
+        .add(peer_port, "peer-port", "where a peer on this machine takes envelopes over UDP");
   }
 };
 
@@ -158,9 +162,9 @@ caf::behavior worker(caf::stateful_actor<WorkerState>*, const ds::DatastreamProd
 class Coordinator : public caf::event_based_actor {
 public:
   Coordinator(caf::actor_config& config, ds::EndpointRef endpoint,
-              const ds::DatastreamProducer& out, const Config& options)
-      : event_based_actor(config), endpoint_(std::move(endpoint)), out_(out), options_(options),
-        files_(files_below(options.folder)) {
+              const ds::DatastreamProducer& out, caf::actor shipping, const Config& options)
+      : event_based_actor(config), endpoint_(std::move(endpoint)), out_(out),
+        shipping_(std::move(shipping)), options_(options), files_(files_below(options.folder)) {
     for (int i = 0; i < 2; ++i)
       workers_.push_back({ds::spawn_observed(system(), worker, out), {}});
   }
@@ -170,6 +174,10 @@ public:
   caf::behavior make_behavior() override {
     return {
         [this](word_index::endpoint_atom) { return endpoint_.actor(); },
+        [this](word_index::ship_atom ask, std::uint16_t sink_port) {
+          return compat::delegate(this, shipping_, ask, sink_port);
+        },
+        [this](word_index::shipped_atom ask) { return compat::delegate(this, shipping_, ask); },
         [this](word_index::start_atom) {
           const auto listener = caf::actor_cast<caf::actor>(current_sender());
           listening_.emplace(listener, caf::actor(this), word_index::done_atom_v);
@@ -201,6 +209,7 @@ public:
       caf::anon_send_exit(each.actor, caf::exit_reason::user_shutdown);
     workers_.clear();
     endpoint_ = {};
+    shipping_ = nullptr;
   }
 
 private:
@@ -234,6 +243,7 @@ private:
 
   ds::EndpointRef endpoint_;
   ds::DatastreamProducer out_;
+  caf::actor shipping_; // answers what blocks
   const Config& options_;
   std::vector<std::string> files_;
   std::optional<SelfObservation> self_; // while the node works
@@ -253,8 +263,10 @@ sigset_t stop_signals() {
 }
 
 void caf_main(caf::actor_system& system, const Config& config) {
+  caf::scoped_actor self{system};
   ds::Endpoint node{system, {.node = "word-index", .label = "indexes " + config.folder}};
-  const auto coordinator = system.spawn<Coordinator>(node.ref(), node.producer(), config);
+  const auto coordinator =
+      system.spawn<Coordinator>(node.ref(), node.producer(), caf::actor(self), config);
   const auto port = system.middleman().publish(coordinator, 0, "127.0.0.1");
   if (!port) {
     std::cerr << "cannot listen: " << compat::render(system, port.error()) << '\n';
@@ -270,9 +282,7 @@ void caf_main(caf::actor_system& system, const Config& config) {
       if (sigtimedwait(&awaited, nullptr, &patience) > 0)
         compat::anon_send(coordinator, word_index::stop_atom_v);
   });
-  caf::scoped_actor {
-    system
-  } -> wait_for(coordinator);
+  ship_until_down(self, node, config.peer_port, coordinator);
 }
 
 } // namespace
@@ -281,5 +291,6 @@ int main(int argc, char** argv) {
   const sigset_t signals = stop_signals(); // handled by one thread: see `caf_main`
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return compat::exec_main<caf::io::middleman, caf::id_block::datastream,
-                           caf::id_block::word_index>(caf_main, argc, argv);
+                           caf::id_block::datastream_envelope, caf::id_block::word_index>(
+      caf_main, argc, argv);
 }

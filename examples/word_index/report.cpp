@@ -1,5 +1,7 @@
 #include "report.hpp"
 
+#include "overlap.hpp"
+
 #include <algorithm>
 #include <initializer_list>
 #include <iomanip>
@@ -121,6 +123,18 @@ bool print_report(std::ostream& out, const Accounts& accounts) {
   print_row(out, "collector: dropped, the reader was full", {reader_counts.dropped});
   print_row(out, "reader: stored", {reader.stored});
   print_row(out, "reader: missing", {reader.missing()});
+
+  const EnvelopeAccount& envelope = accounts.envelope;
+  const EnvelopeAccount& udp = accounts.udp;
+  out << '\n' << std::setw(52) << "envelope" << std::setw(12) << "udp" << '\n';
+  print_row(out, "node: offered", {envelope.node.offered, udp.node.offered});
+  print_row(out, "node: dropped by the link",
+            {envelope.node.offered - envelope.node.sent, udp.node.offered - udp.node.sent});
+  print_row(out, "sink, peer: received", {envelope.received, udp.received});
+  out << '\n';
+  const std::uint64_t kept = log.stored - log.evicted;
+  bool alike = print_overlap(out, "envelope", envelope.overlap, kept);
+  alike &= print_overlap(out, "udp", udp.overlap, kept);
   out << '\n';
 
   Audit audit;
@@ -141,6 +155,8 @@ bool print_report(std::ostream& out, const Accounts& accounts) {
   audit_reader(audit, accounts.reader, reader_counts);
   audit.equal("far: dropped by node and collector and missing",
               relay_counts.dropped + reader_counts.dropped, reader.missing());
+  audit.equal("envelope: answered by the sink and not stored", 0,
+              envelope.node.sent - std::min(envelope.node.sent, envelope.received));
   if (audit.any()) {
     out << "ledger DOES NOT BALANCE: " << audit.text() << '\n' << std::flush;
     return false;
@@ -152,5 +168,5 @@ bool print_report(std::ostream& out, const Accounts& accounts) {
       << relay_counts.offered << " = stored " << reader.stored << " + dropped by node "
       << relay_counts.dropped << " and collector " << reader_counts.dropped << '\n'
       << std::flush;
-  return true;
+  return alike;
 }

@@ -9,6 +9,13 @@
 #include <cstdint>
 #include <iosfwd>
 
+/// The stream as it came over the legacy envelope.
+struct EnvelopeAccount {
+  word_index::Shipped node{};
+  std::uint64_t received = 0;    ///< stored behind the sink; kept by the peer
+  word_index::Overlap overlap{}; ///< with what `log` has stored
+};
+
 /// The same stream as all parties counted it, each for itself.
 struct Accounts {
   std::uint64_t callers_accepted = 0;     ///< `submit` answered true
@@ -19,8 +26,11 @@ struct Accounts {
   word_index::Report reader{};            ///< the reader, which is a subscriber of
   datastream::PublicationLedger fanout{}; ///< the collector's fanout, which gets what
   datastream::SubscriptionId relay{};     ///< the collector's relay is sent by the node
+  EnvelopeAccount envelope{};             ///< over actors, from the node to the collector's sink
+  EnvelopeAccount udp{};                  ///< over UDP, to the peer
 };
 
-/// Prints the tables, and as the last line `ledger balanced: ...` or `ledger DOES NOT BALANCE:
-/// ...`. Returns which.
+/// Prints the tables, what the ways over the envelope have in common with `log`, and as the last
+/// line `ledger balanced: ...` or `ledger DOES NOT BALANCE: ...`. Returns whether it balances, and
+/// both ways have enough in common.
 bool print_report(std::ostream& out, const Accounts& accounts);

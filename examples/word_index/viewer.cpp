@@ -1,5 +1,6 @@
 #include "viewer.hpp"
 
+#include "overlap.hpp"
 #include "vitals.hpp"
 
 #include <datastream/caf/send.hpp>
@@ -20,8 +21,6 @@ using namespace word_index;
 
 namespace {
 
-/// Kept of the stream, so that `--watch` may go on for days.
-constexpr ds::Retention retention{.frames = 1'000'000};
 constexpr auto show_interval = 1000ms;
 constexpr std::size_t lines_at_once = 4;
 constexpr std::size_t line_width = 110;
@@ -60,10 +59,15 @@ caf::behavior Viewer::make_behavior() {
                               {.name = options_.title, .capacity = options_.capacity});
       },
       source_);
-  return subscriber_.handlers([this](finish_atom) {
-    show();
-    compat::send(this, owner_, report());
-  });
+  return subscriber_.handlers(
+      [this](finish_atom) {
+        show();
+        compat::send(this, owner_, report());
+      },
+      [this](overlap_atom, const ds::FramePage& other) {
+        const ds::StoredStream* stream = stored();
+        return stream ? overlap(*stream, other.frames) : Overlap{.frames = other.frames.size()};
+      });
 }
 
 /// The only stream that comes, once it is known.

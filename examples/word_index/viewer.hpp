@@ -23,11 +23,14 @@ struct ViewerOptions {
 };
 
 /// Tells its owner `subscribed_atom`, then a `Report` when the stream has ended, or `lost_atom` and
-/// why when its source is gone before.
+/// why when its source is gone before. Answers `overlap_atom`.
 class Viewer : public caf::event_based_actor {
 public:
   /// Of this process, or to be looked for in another one.
   using Source = std::variant<datastream::EndpointRef, datastream::RemoteEndpoint>;
+
+  /// Kept of the stream, so that `--watch` may go on for days.
+  static constexpr datastream::Retention retention{.frames = 1'000'000};
 
   Viewer(caf::actor_config& config, Source source, caf::actor owner, ViewerOptions options);
 
