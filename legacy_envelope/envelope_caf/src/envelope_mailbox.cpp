@@ -42,7 +42,7 @@ EnvelopeMailbox::Promise EnvelopeMailbox::receive(const DatastreamFrame& frame) 
 EnvelopeMailbox::Sender& EnvelopeMailbox::sender_at(const caf::actor_addr& address) {
   const auto [at, is_new] = senders_.try_emplace(address);
   if (is_new) {
-    at->second.name = {link_, "actor " + caf::to_string(address)};
+    at->second.name = {link_, "actor " + to_string(address)};
     if (const auto sender = caf::actor_cast<caf::actor>(address))
       at->second.watch.emplace(sender, caf::actor(self_), sender_down_atom_v, address);
   }
