@@ -312,11 +312,6 @@ void ModelFanout::remove(std::size_t index) {
   readers.erase(readers.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
-ModelReader* ModelFanout::find(ReaderKey key) {
-  const auto it = std::ranges::find(readers, key, &ModelReader::key);
-  return it == readers.end() ? nullptr : &*it;
-}
-
 FanoutLedger ModelFanout::ledger() const {
   FanoutLedger ledger;
   for (const ModelReader& reader : readers)
@@ -325,6 +320,13 @@ FanoutLedger ModelFanout::ledger() const {
   ledger.stray_acknowledgements = strays;
   ledger.frames_after_end = after_end;
   return ledger;
+}
+
+SubscriberCounts ModelFanout::total() const {
+  SubscriberCounts sum = departed;
+  for (const ModelReader& reader : readers)
+    sum += reader.counts;
+  return sum;
 }
 
 } // namespace datastream::model_test

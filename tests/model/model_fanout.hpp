@@ -129,8 +129,9 @@ public:
   /// It leaves; what it had not acknowledged is abandoned.
   void remove(std::size_t index);
 
-  ModelReader* find(ReaderKey key);
   FanoutLedger ledger() const;
+  /// Summed over the readers, present and departed.
+  SubscriberCounts total() const;
 
 private:
   struct Stream {

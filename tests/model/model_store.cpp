@@ -342,6 +342,13 @@ void ModelStore::accept(const EventBatch& events, const Frames& frames, StoreAs 
     open(events.ended->stream).expect_until(events.ended->assigned);
 }
 
+std::vector<IngestLedger> ModelStore::ledgers() const {
+  std::vector<IngestLedger> ledgers;
+  for (const auto& [id, stream] : streams_)
+    ledgers.push_back(stream.ledger());
+  return ledgers;
+}
+
 void ModelStore::check(System& system) const {
   std::vector<StreamId> ids;
   for (const auto& [id, stream] : streams_) {
@@ -361,7 +368,7 @@ void ModelStore::query(System& system, std::uint32_t number) const {
   const IngestLedger ledger = stream.ledger();
   const std::uint64_t width = ledger.highest_stored ? ledger.highest_stored->value + 3 : 1;
   const Position from{number % 3 == 0 ? 0 : number % width};
-  stream.must_page_so(system, from, number % 100);
+  stream.must_page_so(system, from, 1 + number % 100);
   if (system.abilities().views)
     stream.must_look_so(*system.stored(id), catalog_, from, number);
 }

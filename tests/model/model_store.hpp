@@ -70,6 +70,7 @@ public:
   /// What is in a delivery; `frames` are those of it.
   void accept(const EventBatch& events, const Frames& frames, StoreAs form);
 
+  std::vector<IngestLedger> ledgers() const;
   /// After each action.
   void check(System& system) const;
   /// Asks for everything that can be asked, from a position that `number` chooses.

@@ -238,6 +238,8 @@ void PipeModel::submit_many(const Action& action) {
 }
 
 void PipeModel::submit_too_large(const Action& action) {
+  if (!abilities_.producers)
+    return;
   static const std::string payload(defaults::payload_bytes_max + 1, 'z');
   ++submitted_;
   must(!system_.submit(action.z % 3, SubmitAs::bytes, channel_of(action.x), payload),
@@ -344,6 +346,7 @@ void PipeModel::open() {
 void PipeModel::restart(bool crashes) {
   if (!crashes || !abilities_.crashes)
     end();
+  in_past_lives_ += reached_by_node();
   ModelFanout past = std::exchange(node_, {});
   names_.clear();
   queue_.clear();
@@ -372,11 +375,13 @@ void PipeModel::subscribe(const Action& action) {
     return;
   ModelReader reader;
   reader.key = ++last_key_;
-  reader.pulled = abilities_.pulled && action.y % 2 == 0;
+  reader.pulled =
+      (stage == Stage::node ? abilities_.pulled_from_node : abilities_.pulled_from_relay) &&
+      action.y % 2 == 0;
   reader.name = reader.pulled ? "pulled" : "pushed";
   reader.request = request_of(action.y / 2, stream_.stream);
   reader.capacity.frames = 1 + action.z % 16;
-  if (!reader.pulled && action.y % 3 == 0)
+  if (!reader.pulled && abilities_.pins && action.y % 3 == 0)
     reader.capacity.bytes = action.z % 2000;
   const SubscriptionStart start = system_.subscribe(reader.key, stage, reader.pulled, reader.name,
                                                     reader.request, reader.capacity);
@@ -567,7 +572,57 @@ RelayLedger PipeModel::relay_ledger() const {
   return {relay_arrived_, relay_published_, relay_bitbucketed_, relay_.ledger()};
 }
 
-void run(System& system, const Script& script) {
+// --- what was tried
+
+Reached& Reached::operator+=(const Reached& other) {
+  lives += other.lives;
+  refused.mux_frames_full += other.refused.mux_frames_full;
+  refused.mux_bytes_full += other.refused.mux_bytes_full;
+  refused.stream_ended += other.refused.stream_ended;
+  refused.payload_too_large += other.refused.payload_too_large;
+  assigned += other.assigned;
+  bitbucketed += other.bitbucketed;
+  drained_directly += other.drained_directly;
+  readers_of_node += other.readers_of_node;
+  readers_of_relay += other.readers_of_relay;
+  after_end_at_relay += other.after_end_at_relay;
+  stored += other.stored;
+  duplicates += other.duplicates;
+  conflicts += other.conflicts;
+  late_for_evicted += other.late_for_evicted;
+  evicted += other.evicted;
+  missing += other.missing;
+  return *this;
+}
+
+Reached PipeModel::reached_by_node() const {
+  Reached reached;
+  reached.lives = 1;
+  reached.refused = refused_;
+  reached.assigned = assigned_;
+  reached.bitbucketed = bitbucketed_;
+  reached.drained_directly = drained_directly_;
+  reached.readers_of_node = node_.total();
+  return reached;
+}
+
+Reached PipeModel::reached() const {
+  Reached reached = in_past_lives_;
+  reached += reached_by_node();
+  reached.readers_of_relay = relay_.total();
+  reached.after_end_at_relay = relay_.after_end;
+  for (const IngestLedger& ledger : store_.ledgers()) {
+    reached.stored += ledger.stored;
+    reached.duplicates += ledger.duplicates;
+    reached.conflicts += ledger.conflicts;
+    reached.late_for_evicted += ledger.late_for_evicted;
+    reached.evicted += ledger.evicted;
+    reached.missing += ledger.missing();
+  }
+  return reached;
+}
+
+Reached run(System& system, const Script& script) {
   std::size_t step = 0;
   std::ostringstream doing;
   try {
@@ -582,6 +637,7 @@ void run(System& system, const Script& script) {
     }
     doing.str("reading everything");
     model.finish();
+    return model.reached();
   } catch (const Violation& violation) {
     throw Violation("step " + std::to_string(step) + ", " + doing.str() + ": " + violation.what());
   }

@@ -33,6 +33,26 @@
 
 namespace datastream::model_test {
 
+/// What a run has come by, summed over its lives: whether a test has tried anything.
+struct Reached {
+  std::uint64_t lives = 0;
+  RefusedCounts refused;
+  std::uint64_t assigned = 0;
+  std::uint64_t bitbucketed = 0;
+  std::uint64_t drained_directly = 0;
+  SubscriberCounts readers_of_node;
+  SubscriberCounts readers_of_relay;
+  std::uint64_t after_end_at_relay = 0;
+  std::uint64_t stored = 0;
+  std::uint64_t duplicates = 0;
+  std::uint64_t conflicts = 0;
+  std::uint64_t late_for_evicted = 0;
+  std::uint64_t evicted = 0;
+  std::uint64_t missing = 0;
+
+  Reached& operator+=(const Reached& other);
+};
+
 class PipeModel {
 public:
   PipeModel(System& system, const Script& script);
@@ -42,6 +62,7 @@ public:
   void check();
   /// Everybody reads everything: nobody may lack anything then.
   void finish();
+  Reached reached() const;
 
 private:
   /// Something on its way to the collector or to the relay.
@@ -90,6 +111,8 @@ private:
   void store(const Carried& carried, StoreAs form);
   void relay(const Carried& carried);
 
+  /// What the present life has come by.
+  Reached reached_by_node() const;
   PipeLedger node_ledger() const;
   RelayLedger relay_ledger() const;
 
@@ -120,9 +143,10 @@ private:
   ModelStore store_;
   std::deque<Carried> way_;
   ReaderKey last_key_ = 0;
+  Reached in_past_lives_;
 };
 
 /// Does all of a script. A violation says at which step.
-void run(System& system, const Script& script);
+Reached run(System& system, const Script& script);
 
 } // namespace datastream::model_test

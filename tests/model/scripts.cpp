@@ -121,10 +121,14 @@ std::ostream& operator<<(std::ostream& out, const Script& script) {
   return out;
 }
 
+Script draw_script(std::uint64_t seed, std::size_t actions) {
+  return Draw(seed).script(actions);
+}
+
 rc::Gen<Script> scripts(std::size_t actions) {
   return [actions](const rc::Random& random, int) {
     return rc::shrinkable::shrinkRecur(
-        Draw(rc::Random(random).next()).script(actions), [](const Script& script) {
+        draw_script(rc::Random(random).next(), actions), [](const Script& script) {
           return rc::seq::concat(without_parts(script), with_smaller_numbers(script));
         });
   };
