@@ -216,21 +216,23 @@ void ModelReader::settle() {
   std::size_t frames = 0;
   std::size_t bytes = 0;
   std::size_t notices = 0;
-  for (const EventBatch& delivery : unacknowledged) {
+  for (const EventBatch& delivery : held) {
     frames += delivery.frames.size();
     bytes += delivery.frames.pinned_bytes();
     notices += delivery.frames.empty() && !delivery.ended ? 1 : 0;
   }
-  must_equal(frames, counts.outstanding, "unacknowledged frames");
   must(frames <= capacity.frames, "no reader holds more frames than its capacity");
   must(bytes <= capacity.bytes, "no reader holds more bytes than its capacity");
-  must(notices <= 1, "at most one delivery without frames is under way");
-  must(expected_.empty(), "what a pushed reader has room for it is sent at once");
+  must(pulled || notices <= 1, "at most one delivery without frames is under way");
+  must(expected_.empty(), "what a reader has room for it is sent at once");
   // Had there been room for it, the first one of a run would not have been dropped.
   for (const FramePtr& dropped : first_of_runs_)
     must(frames == capacity.frames || bytes + dropped->payload->bytes.size() > capacity.bytes,
          "nothing is dropped that there is room for");
   first_of_runs_.clear();
+  must_equal(counts.outstanding, pulled ? 0 : frames, "unacknowledged frames");
+  if (pulled)
+    held.clear();
 }
 
 void ModelReader::acknowledged(std::size_t frames) {

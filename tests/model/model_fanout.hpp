@@ -67,11 +67,12 @@ public:
   SubscriptionRequest request;
   SubscriberCapacity capacity;
   SubscriberCounts counts;
-  std::deque<EventBatch> unacknowledged; ///< pushed
-  std::uint64_t sequence = 0;            ///< of the delivery that was seen last; pushed
+  /// Pushed: what is not acknowledged. Pulled with a byte bound: what was taken at once.
+  std::deque<EventBatch> held;
+  std::uint64_t sequence = 0; ///< of the delivery that was seen last; pushed
 
   /// Bytes that readers pin are known only once they have something: what such a reader had room
-  /// for is judged by what it was sent, before the next action.
+  /// for is judged by what it was sent, before the next action. A pulled one takes it at once.
   bool byte_bound() const { return capacity.bytes < defaults::subscriber_bytes; }
 
   void begin(const ModelCatalog& catalog, std::map<StreamId, std::uint64_t> ended);
@@ -81,7 +82,7 @@ public:
 
   /// Checks a delivery, and answers the frames in it.
   Frames take(const ModelCatalog& catalog, const EventBatch& delivery);
-  /// Everything that a publication has sent to this pushed reader was taken.
+  /// Everything that a publication has sent to this reader was taken.
   void settle();
   void acknowledged(std::size_t frames);
   /// Checks that nothing is kept from it.

@@ -143,8 +143,8 @@ void ModelStored::must_page_so(System& system, Position from, std::uint32_t at_m
     must(same({page.frames[i].channel, page.frames[i].position, page.frames[i].payload, {}},
               frames[i]),
          "a page shows what is stored");
-  const auto rest = frames.empty() ? frames_.lower_bound(from)
-                                   : frames_.upper_bound(frames.back()->position);
+  const auto rest =
+      frames.empty() ? frames_.lower_bound(from) : frames_.upper_bound(frames.back()->position);
   must_equal(page.more, rest != frames_.end(), "more behind a page");
   std::vector<GapSpan> gaps;
   if (!frames.empty())

@@ -13,15 +13,24 @@ struct Weight {
   unsigned weight;
 };
 constexpr Weight weights[] = {
-    {ActionKind::register_channel, 60}, {ActionKind::submit, 230},
-    {ActionKind::submit_many, 40},      {ActionKind::submit_too_large, 1},
-    {ActionKind::submit_to_past_life, 5}, {ActionKind::submit_health, 8},
-    {ActionKind::tick, 120},            {ActionKind::drain_directly, 10},
-    {ActionKind::end, 2},               {ActionKind::restart, 5},
-    {ActionKind::subscribe, 40},        {ActionKind::read, 220},
-    {ActionKind::leave, 20},            {ActionKind::stray_acknowledgement, 15},
-    {ActionKind::carry, 200},           {ActionKind::carry_twice, 25},
-    {ActionKind::lose, 25},             {ActionKind::forge, 8},
+    {ActionKind::register_channel, 60},
+    {ActionKind::submit, 230},
+    {ActionKind::submit_many, 40},
+    {ActionKind::submit_too_large, 1},
+    {ActionKind::submit_to_past_life, 5},
+    {ActionKind::submit_health, 8},
+    {ActionKind::tick, 120},
+    {ActionKind::drain_directly, 10},
+    {ActionKind::end, 2},
+    {ActionKind::restart, 5},
+    {ActionKind::subscribe, 40},
+    {ActionKind::read, 220},
+    {ActionKind::leave, 20},
+    {ActionKind::stray_acknowledgement, 15},
+    {ActionKind::carry, 200},
+    {ActionKind::carry_twice, 25},
+    {ActionKind::lose, 25},
+    {ActionKind::forge, 8},
     {ActionKind::query, 20},
 };
 

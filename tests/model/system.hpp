@@ -58,14 +58,14 @@ public:
 
   /// What not every system can do; the others are never asked for it.
   struct Abilities {
-    bool producers = true; ///< handles: several at once, `submit_many`, those of past lives
+    bool producers = true;        ///< handles: several at once, `submit_many`, those of past lives
     bool pulled_from_node = true; ///< subscriptions that a thread reads
     bool pulled_from_relay = true;
-    bool pins = true; ///< what readers get pins just what was counted for them
+    bool pins = true;            ///< what readers get pins just what was counted for them
     bool drains_directly = true; ///< past its fanout
-    bool crashes = true; ///< a life may stop without ending its stream
-    bool forms = true; ///< takes single frames to store
-    bool views = true; ///< stored streams can be looked at
+    bool crashes = true;         ///< a life may stop without ending its stream
+    bool forms = true;           ///< takes single frames to store
+    bool views = true;           ///< stored streams can be looked at
   };
   virtual Abilities abilities() const { return {}; }
 

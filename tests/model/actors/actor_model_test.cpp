@@ -10,20 +10,43 @@
 using namespace datastream;
 using namespace datastream::model_test;
 
+namespace {
+
+/// The runs have tried what they are for.
+void check(const Reached& reached) {
+  CHECK(reached.lives > 20);
+  CHECK(reached.refused.total() > 100);
+  CHECK(reached.assigned > 100);
+  for (const auto& readers : {reached.readers_of_node, reached.readers_of_relay}) {
+    CHECK(readers.acknowledged > 10);
+    CHECK(readers.dropped > 10);
+    CHECK(readers.abandoned > 0);
+  }
+  CHECK(reached.stored > 100);
+  CHECK(reached.duplicates > 10);
+  CHECK(reached.missing > 10);
+}
+
+} // namespace
+
 TEST_CASE("whatever_is_done_to_actors_their_ledgers_add_up_and_the_invariants_hold") {
   test::TestSystem actors;
+  Reached reached;
   CHECK(rc::check("actors", [&] {
     const Script script = *scripts(300);
     LocalActorSystem system(actors.system, script);
-    run(system, script);
+    reached += run(system, script);
   }));
+  check(reached);
 }
 
 TEST_CASE("whatever_is_done_to_two_processes_their_ledgers_add_up_and_the_invariants_hold") {
   test::RemoteSystem actors;
+  Reached reached;
   CHECK(rc::check("processes", [&] {
-    const Script script = *scripts(100);
+    const Script script = *scripts(300);
     ProcessSystem system(actors.system, script);
-    run(system, script);
+    reached += run(system, script);
   }));
+  check(reached);
 }

@@ -23,8 +23,8 @@ struct ActorSystem::Inbox {
 };
 
 /// Keeps what comes, and acknowledges when it is told to.
-caf::behavior ActorSystem::reader(caf::event_based_actor* self,
-                                  const std::shared_ptr<Inbox>& inbox, const Subscribe& request) {
+caf::behavior ActorSystem::reader(caf::event_based_actor* self, const std::shared_ptr<Inbox>& inbox,
+                                  const Subscribe& request) {
   Subscriber in{self};
   const auto receipts = std::make_shared<std::map<std::uint64_t, Receipt>>();
   const auto subscription = std::make_shared<std::uint64_t>(0);
@@ -76,12 +76,12 @@ Answer ActorSystem::answer_of(const caf::actor& actor, Parts&&... parts) {
   return *std::move(answer);
 }
 
-std::expected<ChannelId, CatalogError::Kind>
-ActorSystem::register_channel(const std::string& name, ChannelContent content) {
+std::expected<ChannelId, CatalogError::Kind> ActorSystem::register_channel(const std::string& name,
+                                                                           ChannelContent content) {
   const auto id = test::ask<ChannelId>(system_, node(), register_atom_v, name, std::move(content));
   if (id)
     return *id;
-  return std::unexpected(id.error() == make_error(ActorError::stream_ended)
+  return std::unexpected(id.error() == ActorError::stream_ended
                              ? CatalogError::Kind::stream_ended
                              : CatalogError::Kind::conflicting_name);
 }
@@ -109,9 +109,9 @@ PipeLedger ActorSystem::ledger() {
 SubscriptionStart ActorSystem::subscribe(ReaderKey key, Stage stage, bool, const std::string& name,
                                          const SubscriptionRequest& request,
                                          SubscriberCapacity capacity) {
-  Reader added{.stage = stage, .inbox = std::make_shared<Inbox>()};
-  added.actor = system_.spawn(
-      reader, added.inbox, Subscribe{.name = name, .request = request, .capacity = capacity});
+  Reader added{stage, {}, std::make_shared<Inbox>(), {}, {}};
+  added.actor = system_.spawn(reader, added.inbox,
+                              Subscribe{.name = name, .request = request, .capacity = capacity});
   const auto start = answer_of<SubscriptionStart>(added.actor, follow_atom_v, serving(stage));
   added.id = start.id;
   added.life = ledger().stream;

@@ -25,8 +25,8 @@ void CoreSystem::open(const StreamDescriptor& stream) {
     producers_.push_back(endpoint_->producer());
 }
 
-std::expected<ChannelId, CatalogError::Kind>
-CoreSystem::register_channel(const std::string& name, ChannelContent content) {
+std::expected<ChannelId, CatalogError::Kind> CoreSystem::register_channel(const std::string& name,
+                                                                          ChannelContent content) {
   const auto id = producers_.front().try_register_channel(name, std::move(content));
   if (!id)
     return std::unexpected(id.error().kind);
@@ -65,8 +65,7 @@ std::vector<FrameBatch> CoreSystem::drain_directly() {
 }
 
 SubscriptionStart CoreSystem::subscribe(ReaderKey reader, Stage stage, bool pulled,
-                                        const std::string& name,
-                                        const SubscriptionRequest& request,
+                                        const std::string& name, const SubscriptionRequest& request,
                                         SubscriberCapacity capacity) {
   Reader added{.stage = stage, .id = {}};
   SubscriptionStart start;
