@@ -164,6 +164,8 @@ Frames ModelReader::take(const ModelCatalog& catalog, const EventBatch& delivery
     must(entry == catalog.at(told_version_), "each declaration comes once and in order");
     ++told_version_;
   }
+  must(delivery.frames.empty() || told_version_ == catalog.version(),
+       "everything is declared before frames that come after it");
   for (const StreamStart& start : delivery.starts) {
     must(!starts_due_.empty() && starts_due_.front() == start, "each start is told once");
     starts_due_.pop_front();

@@ -5,9 +5,8 @@
 
 #include <datastream/model/frame_batch.hpp>
 
-#include <algorithm>
-#include <deque>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,7 +24,7 @@ public:
   }
 };
 
-/// The first frame of the second delivery with frames is taken for delivered, and never comes.
+/// The first frame of one delivery never comes.
 class LosesAFrame final : public CoreSystem {
 public:
   using CoreSystem::CoreSystem;
@@ -65,7 +64,7 @@ public:
   using CoreSystem::CoreSystem;
   std::expected<EventBatch, RecvError> pull(ReaderKey reader) override {
     auto delivery = CoreSystem::pull(reader);
-    if (delivery)
+    if (delivery && !delivery->frames.empty())
       std::swap(delivery->declarations, held_back_[reader]);
     return delivery;
   }
@@ -127,8 +126,8 @@ public:
   }
   std::expected<EventBatch, RecvError> pull(ReaderKey reader) override {
     auto delivery = CoreSystem::pull(reader);
-    if (delivery && std::exchange(disturbed_, false))
-      delivery->frames = {};
+    if (delivery && delivery->frames.size() > 1 && std::exchange(disturbed_, false))
+      delivery->frames = delivery->frames.slice(0, delivery->frames.size() - 1);
     return delivery;
   }
 
@@ -139,27 +138,21 @@ private:
 /// The last one of a position wins.
 class StoresTheLastOne final : public CoreSystem {
 public:
-  explicit StoresTheLastOne(const Script& script)
-      : CoreSystem(script), retention_(script.retention) {}
+  using CoreSystem::CoreSystem;
   void store(const EventBatch& events, StoreAs form) override {
     CoreSystem::store(events, form);
-    if (!events.frames.empty())
-      latest_.insert_or_assign(events.frames.stream(), events.frames);
+    for (const FrameView& frame : events.frames)
+      latest_[{events.frames.stream(), frame.position}] = frame.payload;
   }
-  const StoredStream* stored(const StreamId& stream) override {
-    const StoredStream& right = *CoreSystem::stored(stream);
-    wrong_.emplace(stream, retention_);
-    if (const auto batch = latest_.find(stream); batch != latest_.end())
-      wrong_->accept(batch->second);
-    for (const FrameView& frame : right.frames())
-      wrong_->accept(frame);
-    return &*wrong_;
+  StoredPage page(const StreamId& stream, Position from, std::uint32_t at_most) override {
+    StoredPage page = CoreSystem::page(stream, from, at_most);
+    for (Frame& frame : page.frames)
+      frame.payload = latest_.at({stream, frame.position});
+    return page;
   }
 
 private:
-  Retention retention_;
-  std::map<StreamId, FrameBatch> latest_;
-  std::optional<StoredStream> wrong_;
+  std::map<std::pair<StreamId, Position>, std::string> latest_;
 };
 
 /// A new life continues the stream of the one before.
