@@ -34,7 +34,18 @@ TEST_CASE("whatever_is_done_to_actors_their_ledgers_add_up_and_the_invariants_ho
   Reached reached;
   CHECK(rc::check("actors", [&] {
     const Script script = *scripts(300);
-    LocalActorSystem system(actors.system, script);
+    LocalActorSystem system(actors.system, script, FanoutPlacement::in_endpoint);
+    reached += run(system, script);
+  }));
+  check(reached);
+}
+
+TEST_CASE("the_same_holds_for_an_endpoint_whose_fanout_is_an_actor_of_its_own") {
+  test::TestSystem actors;
+  Reached reached;
+  CHECK(rc::check("own fanout", [&] {
+    const Script script = *scripts(300);
+    LocalActorSystem system(actors.system, script, FanoutPlacement::own_actor);
     reached += run(system, script);
   }));
   check(reached);

@@ -102,7 +102,14 @@ void ActorSystem::end() {
   answer_of<PipeLedger>(node(), end_atom_v);
 }
 
+void ActorSystem::sync(Stage stage) {
+  // Answered by whoever serves readers, be it an actor of its own.
+  must(!answer_of<bool>(serving(stage), unsubscribe_atom_v, SubscriptionId{}),
+       "nobody leaves who has not come");
+}
+
 PipeLedger ActorSystem::ledger() {
+  sync(Stage::node);
   return answer_of<PipeLedger>(node(), ledger_atom_v);
 }
 
@@ -121,7 +128,7 @@ SubscriptionStart ActorSystem::subscribe(ReaderKey key, Stage stage, bool, const
 
 std::vector<EventBatch> ActorSystem::received(ReaderKey key) {
   const Reader& known = readers_.at(key);
-  fanout_ledger(known.stage);
+  sync(known.stage);
   answer_of<bool>(known.actor, settle_atom_v);
   const std::lock_guard lock(known.inbox->mutex);
   return std::exchange(known.inbox->batches, {});
@@ -217,6 +224,7 @@ void LocalActorSystem::open(const StreamDescriptor& stream) {
                                               .label = stream.label,
                                               .origin = stream.origin,
                                               .mux = mux(),
+                                              .fanout = fanout_,
                                               .tick_interval = EndpointOptions::manual,
                                               .close_deadline = std::chrono::milliseconds(0)});
   for (int i = 0; i < 2; ++i)

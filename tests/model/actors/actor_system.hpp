@@ -82,6 +82,8 @@ private:
   static caf::behavior reader(caf::event_based_actor* self, const std::shared_ptr<Inbox>& inbox,
                               const Subscribe& request);
   caf::actor serving(Stage stage) const { return stage == Stage::node ? node() : relay_; }
+  /// Whoever serves this stage's readers has handled everything that it was told before.
+  void sync(Stage stage);
   FanoutLedger fanout_ledger(Stage stage);
 
   caf::actor_system& system_;
@@ -94,7 +96,8 @@ private:
 /// The node is an endpoint of this process.
 class LocalActorSystem final : public ActorSystem {
 public:
-  using ActorSystem::ActorSystem;
+  LocalActorSystem(caf::actor_system& actors, const Script& script, FanoutPlacement fanout)
+      : ActorSystem(actors, script), fanout_(fanout) {}
   Abilities abilities() const override {
     return {.pulled_from_relay = false,
             .drains_directly = false,
@@ -120,6 +123,7 @@ protected:
   caf::actor node() const override { return endpoint_->ref().actor(); }
 
 private:
+  const FanoutPlacement fanout_;
   std::optional<Endpoint> endpoint_;
   std::vector<DatastreamProducer> producers_;
   std::optional<DatastreamProducer> past_;
