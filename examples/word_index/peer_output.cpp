@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -24,7 +23,7 @@ read_peer(int control, int output, const std::function<void(const ds::FrameBatch
     const auto room = framing.room();
     const ssize_t bytes = ::read(output, room.data(), room.size());
     if (bytes < 0)
-      return std::unexpected(std::string("cannot be read: ") + std::strerror(errno));
+      return std::unexpected("cannot be read: " + std::generic_category().message(errno));
     if (bytes == 0)
       break;
     framing.fill(static_cast<std::size_t>(bytes));

@@ -21,7 +21,7 @@ load_catalog(const std::filesystem::path& file) {
   errno = 0;
   std::ifstream in(file, std::ios::binary);
   std::string text;
-  std::array<char, 4096> piece;
+  std::array<char, 4096> piece{};
   while (in.read(piece.data(), piece.size()) || in.gcount() > 0)
     text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
   if (!in.eof()) // a folder, for example, opens but cannot be read

@@ -203,7 +203,7 @@ BridgeLedger Bridge::State::ledger() const {
             link.received = receiver->ledger();
         },
         receivers[i]);
-    result.links.push_back(std::move(link));
+    result.links.push_back(link);
   }
   const compat::ThreadLogger thread(*system);
   caf::scoped_actor self{*system};

@@ -48,10 +48,11 @@ void BridgeActor::State::send(const FrameBatch& frames) {
     return;
   feed.admission().keep_out(frames.stream());
   const PeerName* const came_from = feed.admission().sender_of(frames.stream());
-  for (std::size_t link = 0; link < parts->senders.size(); ++link)
-    if (const auto& sender = parts->senders[link];
-        sender && !(came_from && came_from->link == link))
+  for (std::size_t link = 0; link < parts->senders.size(); ++link) {
+    const auto& sender = parts->senders[link];
+    if (sender && (!came_from || came_from->link != link))
       sender->send(frames);
+  }
 }
 
 void BridgeActor::State::take_arrivals() {
