@@ -8,6 +8,8 @@
 
 #include <cerrno>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <vector>
 
 namespace ds = datastream;
