@@ -117,11 +117,11 @@ double ticking(std::size_t channels) {
 
 std::vector<Growth> channel_growth() {
   constexpr std::size_t largest = 100'000;
-  return {{"channels", "register", "ns a channel", largest, registering},
-          {"channels", "subscribe after them", "ns a channel", largest, subscribing},
-          {"channels", "tell who was there before", "ns a channel", largest, telling},
-          {"channels", "submit, tick, receive on 10", "ns a frame", largest, ticking},
-          {"channels", "memory", "bytes a channel", largest, memory}};
+  return {{"channels", "register", "ns each", largest, registering},
+          {"channels", "subscribe after them", "ns each", largest, subscribing},
+          {"channels", "announce to a reader", "ns each", largest, telling},
+          {"channels", "submit, tick, receive", "ns a frame", largest, ticking},
+          {"channels", "in an endpoint", "bytes each", largest, memory}};
 }
 
 } // namespace bench

@@ -63,8 +63,8 @@ double reading(std::size_t frames) {
 
 std::vector<Growth> frame_growth() {
   constexpr std::size_t largest = 3'000'000;
-  return {{"frames", "store", "ns a frame", largest, storing},
-          {"frames", "read the merged log", "ns a frame", largest, reading}};
+  return {{"frames", "store", "ns each", largest, storing},
+          {"frames", "read the merged log", "ns each", largest, reading}};
 }
 
 } // namespace bench

@@ -5,8 +5,8 @@
 
 namespace bench {
 
-double Growth::cost(std::size_t size) const {
-  const std::size_t runs = largest > size ? largest / size : 1;
+double Growth::cost(std::size_t size, std::size_t together) const {
+  const std::size_t runs = std::max<std::size_t>(together / size, 1);
   double sum = 0;
   for (std::size_t run = 0; run < runs; ++run)
     sum += once(size);

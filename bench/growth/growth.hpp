@@ -13,15 +13,15 @@ namespace bench {
 struct Growth {
   std::string_view things; ///< that there are so many of
   std::string_view part;   ///< what costs
-  std::string_view unit;   ///< of the cost, and of what: "ns a channel"
-  std::size_t largest = 0; ///< number of things that it is stated for
+  std::string_view unit;   ///< of the cost, and of what: "ns a frame"
+  std::size_t largest = 0; ///< number of things that the cost is stated for
   /// Does the work once with so many things and returns what it costs. Aborts the process if
   /// anything was lost or damaged.
   std::function<double(std::size_t)> once;
 
-  /// The cost with so many things: the mean of as many runs as make `largest` things together, so
-  /// that few are measured as long as many.
-  double cost(std::size_t size) const;
+  /// The cost with `size` things: the mean of as many runs as make `together` things, so that few
+  /// are measured as long as many.
+  double cost(std::size_t size, std::size_t together) const;
 };
 
 /// Numbers of things over two powers of ten up to `largest`, ascending.

@@ -5,8 +5,10 @@
 #include "harness/compare.hpp"
 #include "harness/process.hpp"
 
-#include <cstdio>
 #include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdio>
 #include <map>
 #include <vector>
 
@@ -19,7 +21,7 @@ int main() {
     std::map<std::size_t, std::vector<double>> costs;
     for (int round = 0; round < rounds; ++round)
       for (const std::size_t size : sizes_up_to(growth.largest))
-        costs[size].push_back(growth.cost(size));
+        costs[size].push_back(growth.cost(size, growth.largest));
     for (const auto& [size, of_size] : costs)
       fmt::print("{}\t{}\t{}\t{}\t{:.2f}\n", growth.things, growth.part, growth.unit, size,
                  quantile(of_size, 0.5));

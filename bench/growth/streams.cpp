@@ -155,9 +155,9 @@ std::vector<Growth> stream_growth() {
   constexpr std::size_t largest = 10'000;
   return {{"streams", "publish and receive", "ns a frame", largest, passing_on},
           {"streams", "store", "ns a frame", largest, storing},
-          {"streams", "subscribe after their ends", "ns a stream", largest, joining},
-          {"streams", "memory of a fanout", "bytes a stream", largest, fanout_memory},
-          {"streams", "memory of a consumer", "bytes a stream", largest, consumer_memory}};
+          {"streams", "subscribe after their ends", "ns each", largest, joining},
+          {"streams", "in a fanout", "bytes each", largest, fanout_memory},
+          {"streams", "in a consumer", "bytes each", largest, consumer_memory}};
 }
 
 } // namespace bench

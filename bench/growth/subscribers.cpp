@@ -82,8 +82,8 @@ double memory(std::size_t subscribers) {
 std::vector<Growth> subscriber_growth() {
   constexpr std::size_t largest = 1000;
   return {{"subscribers", "publish and receive", "ns a copy", largest, publishing},
-          {"subscribers", "come and leave", "ns a subscriber", largest, coming_and_leaving},
-          {"subscribers", "memory", "bytes a subscriber", largest, memory}};
+          {"subscribers", "come and leave", "ns each", largest, coming_and_leaving},
+          {"subscribers", "in a fanout", "bytes each", largest, memory}};
 }
 
 } // namespace bench

@@ -45,7 +45,7 @@ bool Catalog::add(StreamDescriptor descriptor) {
     return false;
   auto stream = std::make_shared<const StreamDescriptor>(std::move(descriptor));
   reserve_log();
-  streams_[stream->stream].descriptor = stream;
+  streams_.try_emplace(stream->stream, &nodes_).first->second.descriptor = stream;
   log(std::move(stream));
   return true;
 }
