@@ -5,8 +5,11 @@ import math
 import sys
 
 WIDTH, HEIGHT = 460, 300  # of one panel
-LEFT, RIGHT, TOP, BOTTOM = 52, 16, 84, 40
+LEFT, RIGHT, TOP, BOTTOM = 52, 36, 84, 40
 COLUMNS = 2
+NOTE = ("What one costs when there are so many. Both axes are logarithmic.",
+        "Linear: the line is level. Caches that no longer suffice raise it once.",
+        "Quadratic: the line rises by one field for each field to the right.")
 COLORS = ("#0b66c3", "#c2410c", "#15803d", "#7e22ce")
 
 
@@ -67,7 +70,7 @@ def draw(title, series, x, y):
 
 
 def svg(panels):
-    rows = math.ceil(len(panels) / COLUMNS)
+    rows = len(panels) // COLUMNS + 1  # with the note behind the last panel
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{COLUMNS * WIDTH}" '
         f'height="{rows * HEIGHT}" font-family="sans-serif" font-size="11">',
@@ -76,8 +79,11 @@ def svg(panels):
         '<rect width="100%" height="100%" fill="#fff"/>',
     ]
     for index, (panel, series) in enumerate(panels.items()):
-        title = "memory" if panel == "memory" else f"time, against the number of {panel}"
+        title = f"time, against the number of {panel}" if panel != "memory" else "memory, likewise"
         out += draw(title, series, index % COLUMNS * WIDTH, index // COLUMNS * HEIGHT)
+    x, y = len(panels) % COLUMNS * WIDTH + LEFT, len(panels) // COLUMNS * HEIGHT
+    out += [f'<text x="{x}" y="{y + 18 + 16 * index}">{line}</text>'
+            for index, line in enumerate(NOTE)]
     return "\n".join([*out, "</svg>", ""])
 
 
