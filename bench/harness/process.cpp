@@ -28,4 +28,9 @@ std::size_t resident_bytes() {
   return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
+std::size_t heap_bytes() {
+  const struct ::mallinfo2 heap = ::mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
+
 } // namespace bench

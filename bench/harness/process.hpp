@@ -19,4 +19,7 @@ void become_threaded();
 /// Bytes of this process that are in memory now.
 std::size_t resident_bytes();
 
+/// Bytes that are allocated from the heap now, by all threads.
+std::size_t heap_bytes();
+
 } // namespace bench

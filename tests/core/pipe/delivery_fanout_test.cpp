@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <new>
 #include <set>
 #include <thread>
 
@@ -494,6 +495,65 @@ TEST_CASE("a_pushed_subscriber_that_came_after_an_end_is_told_of_it_before_any_f
   CHECK(std::get<StreamDeclared>(events[0]).descriptor.stream == other);
   CHECK(std::get<StreamEnded>(events[1]).stream == stream_id);
   CHECK(std::holds_alternative<FrameDelivery>(events[2]));
+}
+
+TEST_CASE("ends_that_a_sink_finds_no_memory_for_are_told_later_each_once_and_in_order") {
+  constexpr std::uint64_t lives = 1000;
+  DeliveryFanout fanout;
+  for (std::uint64_t life = 0; life < lives; ++life)
+    fanout.end_stream({"node", {life}}, life);
+
+  /// Finds memory for so many deliveries at a time.
+  struct Scarce final : SubscriberSink {
+    Scarce(std::vector<EventBatch>& to, std::size_t& room) : taken(to), left(room) {}
+    void deliver(EventBatch batch) override {
+      if (left == 0)
+        throw std::bad_alloc();
+      --left;
+      taken.push_back(std::move(batch));
+    }
+    std::vector<EventBatch>& taken;
+    std::size_t& left;
+  };
+  std::vector<EventBatch> taken;
+  std::size_t left = 0;
+  fanout.attach("scarce", {}, {}, std::make_unique<Scarce>(taken, left));
+  for (const std::size_t room : {std::size_t{0}, std::size_t{1}, std::size_t{300}}) {
+    const std::size_t before = taken.size();
+    left = room;
+    fanout.refresh();
+    CHECK(taken.size() == before + room);
+  }
+  left = lives;
+  fanout.refresh();
+  REQUIRE(taken.size() == lives);
+  for (std::uint64_t life = 0; life < lives; ++life) {
+    CHECK(taken[life].sequence == life + 1);
+    CHECK(taken[life].ended == StreamEnd{{"node", {life}}, life});
+  }
+}
+
+TEST_CASE("subscribers_may_leave_in_any_order") {
+  DeliveryFanout fanout;
+  std::vector<DatastreamSubscription> readers;
+  for (int i = 0; i < 100; ++i)
+    readers.push_back(fanout.subscribe("reader"));
+  std::set<std::uint64_t> left;
+  for (std::uint64_t i = 0; i < readers.size(); ++i)
+    left.insert(i + 1);
+  for (std::uint64_t step = 0; step < readers.size(); ++step) {
+    const std::uint64_t leaving = step * 37 % readers.size();
+    readers[leaving].unsubscribe();
+    left.erase(leaving + 1);
+    CHECK_FALSE(fanout.unsubscribe(SubscriptionId{leaving + 1}));
+    const EndpointTick tick = fanout.publish(batch_of(stream_id, step, 1));
+    CHECK(tick.delivered == left.size());
+    std::set<std::uint64_t> known;
+    for (const SubscriberLedger& subscriber : fanout.ledger().subscribers)
+      known.insert(subscriber.id.value);
+    CHECK(known == left);
+  }
+  CHECK(fanout.ledger().balanced());
 }
 
 TEST_CASE("declarations_and_ends_are_in_no_count") {

@@ -45,7 +45,7 @@ bool Catalog::add(StreamDescriptor descriptor) {
     return false;
   auto stream = std::make_shared<const StreamDescriptor>(std::move(descriptor));
   reserve_log();
-  streams_[stream->stream].descriptor = stream;
+  streams_.try_emplace(stream->stream, &nodes_).first->second.descriptor = stream;
   log(std::move(stream));
   return true;
 }
@@ -121,18 +121,19 @@ Catalog::Versioned Catalog::snapshot(const SubscriptionRequest& request) const {
   Versioned result;
   result.version = log_.size();
   const bool all_channels = std::holds_alternative<channel_filter::All>(request.channels);
+  std::vector<const ChannelDescriptor*> shown; // sorted before they are copied: they are large
   for (const auto& [id, stream] : streams_) {
     if (!matches(request.sources, *stream.descriptor))
       continue;
-    const std::size_t before = result.snapshot.channels.size();
+    shown.clear();
     for (const auto& [channel_id, entry] : stream.by_id)
       if (matches(request.channels, *entry.channel))
-        result.snapshot.channels.push_back(*entry.channel);
-    if (all_channels || result.snapshot.channels.size() > before)
+        shown.push_back(entry.channel.get());
+    std::ranges::sort(shown, {}, &ChannelDescriptor::id);
+    for (const ChannelDescriptor* channel : shown)
+      result.snapshot.channels.push_back(*channel);
+    if (all_channels || !shown.empty())
       result.snapshot.streams.push_back(*stream.descriptor);
-    std::sort(result.snapshot.channels.begin() + static_cast<std::ptrdiff_t>(before),
-              result.snapshot.channels.end(),
-              [](const auto& a, const auto& b) { return a.id < b.id; });
   }
   return result;
 }

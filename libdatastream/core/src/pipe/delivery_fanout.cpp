@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <vector>
 
 namespace datastream {
@@ -14,7 +15,7 @@ struct DeliveryFanout::State {
     Position next;
     std::optional<StreamEnd> ended;
   };
-  using Subscribers = std::vector<std::shared_ptr<FanoutSubscriber>>; // ascending ids
+  using Subscribers = std::map<SubscriptionId, std::shared_ptr<FanoutSubscriber>>;
 
   explicit State(std::shared_ptr<Catalog> shared_catalog) : catalog(std::move(shared_catalog)) {}
 
@@ -36,25 +37,23 @@ struct DeliveryFanout::State {
     }
     if (closed)
       subscriber->close();
-    subscribers.push_back(subscriber);
+    subscribers.emplace(start.id, subscriber);
     return subscriber;
   }
 
   /// The lock must be held. Null when the subscriber is not there.
   std::shared_ptr<FanoutSubscriber> find(SubscriptionId id) const {
-    const auto it =
-        std::ranges::lower_bound(subscribers, id, {}, [](const auto& s) { return s->id(); });
-    return it != subscribers.end() && (*it)->id() == id ? *it : nullptr;
+    const auto it = subscribers.find(id);
+    return it == subscribers.end() ? nullptr : it->second;
   }
 
   bool remove(SubscriptionId id) {
-    std::shared_ptr<FanoutSubscriber> gone; // destroyed after the lock is released
+    Subscribers::node_type gone; // destroyed after the lock is released
     const std::lock_guard lock(mutex);
-    gone = find(id);
+    gone = subscribers.extract(id);
     if (!gone)
       return false;
-    std::erase(subscribers, gone);
-    departed += gone->leave();
+    departed += gone.mapped()->leave();
     return true;
   }
 
@@ -67,7 +66,7 @@ struct DeliveryFanout::State {
     if (it == streams.end()) {
       catalog->declare_stream({id, std::nullopt, StreamOrigin::RemoteNode});
       it = streams.emplace(id, Stream{first, std::nullopt}).first;
-      for (const auto& subscriber : subscribers)
+      for (const auto& subscriber : std::views::values(subscribers))
         subscriber->begin({id, first});
     }
     last_stream = &*it;
@@ -84,7 +83,7 @@ struct DeliveryFanout::State {
     }
     stream.next = std::max(stream.next, Position{batch.back().position.value + 1});
     EndpointTick tick{.drained = batch.size(), .subscribers = subscribers.size()};
-    for (const auto& subscriber : subscribers)
+    for (const auto& subscriber : std::views::values(subscribers))
       tick.delivered += subscriber->offer(batch);
     tick.dropped_for_subscribers = tick.drained * tick.subscribers - tick.delivered;
     return tick;
@@ -172,13 +171,13 @@ void DeliveryFanout::end_stream(const StreamId& stream, std::uint64_t assigned) 
     return;
   ending.next = std::max(ending.next, Position{assigned});
   ending.ended = StreamEnd{stream, assigned};
-  for (const auto& subscriber : state_->subscribers)
+  for (const auto& subscriber : std::views::values(state_->subscribers))
     subscriber->end(*ending.ended);
 }
 
 void DeliveryFanout::refresh() {
   const std::lock_guard lock(state_->mutex);
-  for (const auto& subscriber : state_->subscribers)
+  for (const auto& subscriber : std::views::values(state_->subscribers))
     subscriber->refresh();
 }
 
@@ -191,7 +190,7 @@ void DeliveryFanout::expect_next(const StreamId& stream, Position next) {
 void DeliveryFanout::close() {
   const std::lock_guard lock(state_->mutex);
   state_->closed = true;
-  for (const auto& subscriber : state_->subscribers)
+  for (const auto& subscriber : std::views::values(state_->subscribers))
     subscriber->close();
 }
 
@@ -202,13 +201,14 @@ std::size_t DeliveryFanout::subscriber_count() const {
 
 bool DeliveryFanout::settled() const {
   const std::lock_guard lock(state_->mutex);
-  return std::ranges::all_of(state_->subscribers, [](const auto& s) { return s->settled(); });
+  return std::ranges::all_of(std::views::values(state_->subscribers),
+                             [](const auto& s) { return s->settled(); });
 }
 
 FanoutLedger DeliveryFanout::ledger() const {
   const std::lock_guard lock(state_->mutex);
   FanoutLedger ledger;
-  for (const auto& subscriber : state_->subscribers)
+  for (const auto& subscriber : std::views::values(state_->subscribers))
     ledger.subscribers.push_back(subscriber->ledger());
   ledger.departed = state_->departed;
   ledger.stray_acknowledgements = state_->stray_acknowledgements;

@@ -95,9 +95,17 @@ void FanoutSubscriber::end_before_start(const StreamEnd& end) {
     enqueue({.dropped = counts_.dropped, .ended = end});
 }
 
+/// Throws `std::bad_alloc`, and then the ends that were not told are still due.
 void FanoutSubscriber::tell_ends_due() {
-  for (; !ends_due_.empty(); ends_due_.erase(ends_due_.begin()))
-    enqueue({.dropped = counts_.dropped, .ended = ends_due_.front()});
+  auto due = ends_due_.cbegin();
+  try {
+    for (; due != ends_due_.cend(); ++due)
+      enqueue({.dropped = counts_.dropped, .ended = *due});
+  } catch (const std::bad_alloc&) {
+    ends_due_.erase(ends_due_.cbegin(), due);
+    throw;
+  }
+  ends_due_.clear();
 }
 
 /// Throws `std::bad_alloc`, and then has done nothing.

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <expected>
 #include <map>
+#include <memory_resource>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -88,9 +89,11 @@ public:
 
 private:
   struct Stream {
+    explicit Stream(std::pmr::memory_resource* nodes) : by_id(nodes), by_name(nodes) {}
+
     StreamDescriptorPtr descriptor;
-    std::unordered_map<ChannelId, Entry> by_id;
-    std::unordered_map<std::string_view, ChannelId> by_name; // keys live in the descriptors
+    std::pmr::unordered_map<ChannelId, Entry> by_id;
+    std::pmr::unordered_map<std::string_view, ChannelId> by_name; // keys live in the descriptors
     std::uint64_t next_id = 1; // above every id declared; 2^32 when none is left
     bool closed = false;
   };
@@ -102,6 +105,9 @@ private:
   void log(Declaration declaration);
 
   mutable std::mutex mutex_;
+  // The nodes of all look-up tables side by side: between the descriptors, those of 100,000
+  // channels would be spread over so much memory that every step of a look-up misses the caches.
+  std::pmr::unsynchronized_pool_resource nodes_;
   std::map<StreamId, Stream> streams_;
   std::vector<Declaration> log_;
   std::atomic<std::size_t> version_{0};
