@@ -141,6 +141,8 @@ TEST_CASE("a_closed_bridge_has_sent_what_a_closed_endpoint_has_published") {
     REQUIRE(node.close());
     CHECK(out.close());
     CHECK(out.close());
+    CHECK(out.port(0) == 0);
+    CHECK(!out.actor());
     const LinkLedger link = out.ledger().links.at(0);
     CHECK(link.sent->sent == 1000);
     CHECK(link.sent->balanced());

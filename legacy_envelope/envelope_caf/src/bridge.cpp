@@ -177,6 +177,8 @@ const caf::actor& Bridge::actor() const noexcept {
 }
 
 std::uint16_t Bridge::port(std::size_t link) const {
+  if (link >= state_->receivers.size())
+    return 0;
   return std::visit(
       [](const auto& receiver) -> std::uint16_t {
         if constexpr (requires { receiver->port(); })
@@ -184,7 +186,7 @@ std::uint16_t Bridge::port(std::size_t link) const {
         else
           return 0;
       },
-      state_->receivers.at(link));
+      state_->receivers[link]);
 }
 
 BridgeLedger Bridge::ledger() const {

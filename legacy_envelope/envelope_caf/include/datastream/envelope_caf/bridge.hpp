@@ -94,7 +94,7 @@ public:
   /// Takes `DatastreamFrame` as a `SinkActor` does, one link more; null after `close`. Register it,
   /// or publish it, for emitters of other systems.
   const caf::actor& actor() const noexcept;
-  /// The port where a link listens; 0 when it does not.
+  /// The port where a link listens; 0 when it does not, or the bridge is closed.
   std::uint16_t port(std::size_t link) const;
   BridgeLedger ledger() const;
 
