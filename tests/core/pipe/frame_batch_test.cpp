@@ -43,6 +43,15 @@ TEST_CASE("a_batch_copied_from_frames_gives_back_the_same_frames") {
   CHECK(batch.pinned_bytes() == 7);
 }
 
+TEST_CASE("payloads_without_bytes_and_without_an_address_are_copied") {
+  const FrameView nothing[] = {{{1}, {0}, {}, {}}, {{1}, {1}, "x", {}}, {{1}, {2}, {}, {}}};
+  const FrameBatch batch = FrameBatch::copy_of(stream_id, nothing);
+  REQUIRE(batch.size() == 3);
+  CHECK(batch[0].payload.empty());
+  CHECK(batch[1].payload == "x");
+  CHECK(batch[2].payload.empty());
+}
+
 TEST_CASE("an_empty_batch_has_no_frames_no_stream_and_no_block") {
   for (const FrameBatch& batch :
        {FrameBatch(), FrameBatch::copy_of(stream_id, std::span<const Frame>()),

@@ -62,7 +62,8 @@ FrameBatch FrameBatch::copy_of(const StreamId& stream, std::span<const FrameView
   std::uint32_t offset = 0;
   for (const FrameView& frame : frames) {
     const auto length = static_cast<std::uint32_t>(frame.payload.size());
-    std::memcpy(block->data() + offset, frame.payload.data(), length);
+    if (length > 0) // an empty payload may have no address
+      std::memcpy(block->data() + offset, frame.payload.data(), length);
     writer.append({frame.position, frame.channel, offset, length});
     offset += length;
   }
