@@ -516,5 +516,7 @@ TEST_CASE("unsubscribing_twice_is_harmless") {
   REQUIRE(node.producer().submit_text({1}, "text"));
   CHECK(eventually([&] { return seen->frames() == 1; }));
   CHECK(node.ledger().fanout.subscribers.size() == 1);
+  node.close();
+  CHECK(eventually([&] { return seen->now().downs == 1; }));
   stop(reader);
 }

@@ -125,7 +125,7 @@ TEST_CASE("streams_without_number_take_a_bounded_number_of_places") {
 }
 
 TEST_CASE("a_position_set_holds_exactly_what_was_inserted_while_its_runs_suffice") {
-  rc::check([] {
+  CHECK(rc::check([] {
     PositionSet set(1000);
     std::set<std::uint64_t> expected;
     for (const std::uint64_t offset :
@@ -134,11 +134,11 @@ TEST_CASE("a_position_set_holds_exactly_what_was_inserted_while_its_runs_suffice
       const std::uint64_t position = offset - 30;
       RC_ASSERT(set.insert({position}) == expected.insert(position).second);
     }
-  });
+  }));
 }
 
 TEST_CASE("a_position_set_whose_runs_do_not_suffice_never_takes_a_seen_position_for_new") {
-  rc::check([] {
+  CHECK(rc::check([] {
     PositionSet set(*rc::gen::inRange<std::size_t>(1, 5));
     std::set<std::uint64_t> seen;
     for (const std::uint64_t position :
@@ -147,7 +147,14 @@ TEST_CASE("a_position_set_whose_runs_do_not_suffice_never_takes_a_seen_position_
         RC_ASSERT(!set.insert({position}));
       else
         set.insert({position});
-  });
+  }));
+}
+
+TEST_CASE("runs_of_positions_that_meet_take_the_room_of_one") {
+  PositionSet set(3);
+  for (const std::uint64_t position : {0, 10, 12, 11, 20}) // three runs
+    CHECK(set.insert({position}));
+  CHECK(set.insert({5})); // between the lowest two, which are still apart
 }
 
 TEST_CASE("a_forged_position_at_the_end_of_the_range_does_not_stop_a_stream") {

@@ -97,6 +97,18 @@ TEST_CASE("no_batch_has_more_frames_than_a_batch_may_have") {
   CHECK(batches[1].front().position == Position{defaults::batch_frames});
 }
 
+TEST_CASE("exactly_as_many_streams_are_collected_as_can_be") {
+  std::vector<Delivery> deliveries;
+  for (std::size_t i = 0; i <= EnvelopeBatcher::streams_max; ++i)
+    deliveries.push_back(delivery("node-" + std::to_string(i), 0, "payload"));
+  const Received received(deliveries);
+  EnvelopeBatcher batcher;
+  for (std::size_t i = 0; i < EnvelopeBatcher::streams_max; ++i)
+    CHECK(batcher.add(received.envelopes[i], received.block));
+  CHECK(!batcher.add(received.envelopes.back(), received.block));
+  CHECK(batcher.size() == EnvelopeBatcher::streams_max);
+}
+
 TEST_CASE("any_number_of_streams_in_any_order_keep_all_frames_in_the_order_of_each_stream") {
   std::vector<Delivery> deliveries;
   std::map<StreamId, std::vector<Frame>> expected;

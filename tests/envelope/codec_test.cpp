@@ -191,16 +191,16 @@ TEST_CASE("a_whole_batch_is_encoded_into_one_buffer_each_envelope_after_its_leng
 }
 
 TEST_CASE("arbitrary_bytes_decode_or_fail_and_what_decodes_is_encoded_the_same") {
-  rc::check([] {
+  CHECK(rc::check([] {
     const std::string bytes = drawn_bytes();
     const auto view = decode_envelope(bytes);
     if (view)
       RC_ASSERT(encoded(view->stream(), view->frame()) == bytes);
-  });
+  }));
 }
 
 TEST_CASE("every_envelope_survives_the_round_trip") {
-  rc::check([](std::uint64_t life, std::uint64_t position, std::uint32_t channel) {
+  CHECK(rc::check([](std::uint64_t life, std::uint64_t position, std::uint32_t channel) {
     const std::string node = *rc::gen::container<std::string>(rc::gen::inRange('a', 'z'));
     const Delivery delivery{{node, {life}}, {{channel}, {position}, drawn_bytes()}};
     const Frame& kept = delivery.frame;
@@ -208,7 +208,7 @@ TEST_CASE("every_envelope_survives_the_round_trip") {
         decode_delivery(encoded(delivery.stream, {kept.channel, kept.position, kept.payload, {}}));
     RC_ASSERT(decoded.has_value());
     RC_ASSERT(*decoded == delivery);
-  });
+  }));
 }
 
 TEST_CASE("the_document_s_example_is_the_envelope_that_it_says") {

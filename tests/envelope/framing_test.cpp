@@ -54,7 +54,7 @@ private:
 } // namespace
 
 TEST_CASE("envelopes_come_out_of_a_stream_as_they_went_in_wherever_it_is_cut") {
-  rc::check([] {
+  CHECK(rc::check([] {
     const auto sizes = *rc::gen::container<std::vector<std::size_t>>(
         rc::gen::oneOf(rc::gen::inRange<std::size_t>(0, 200),
                        rc::gen::inRange<std::size_t>(chunk - 10, chunk + 10),
@@ -74,7 +74,7 @@ TEST_CASE("envelopes_come_out_of_a_stream_as_they_went_in_wherever_it_is_cut") {
                                        rc::gen::inRange<std::size_t>(9, 2 * chunk)));
     RC_ASSERT(feed.envelopes == expected);
     RC_ASSERT(framing.incomplete() == 0);
-  });
+  }));
 }
 
 TEST_CASE("every_byte_may_come_alone") {

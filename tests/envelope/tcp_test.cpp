@@ -159,6 +159,11 @@ TEST_CASE("how_a_connection_ended_is_counted_and_told_after_its_last_batch") {
     peer.close();
     expected.cut_short = 1;
   }
+  SUBCASE("within the length of an envelope") {
+    peer.send(good + good.substr(0, 1));
+    peer.close();
+    expected.cut_short = 1;
+  }
   SUBCASE("by a reset") {
     peer.send(good);
     REQUIRE(taker.has(1));

@@ -49,7 +49,7 @@ TEST_CASE("a_label_of_which_nothing_is_left_is_an_error") {
 }
 
 TEST_CASE("every_label_is_one_segment_of_a_channel_name_and_its_own_label") {
-  rc::check([](const std::string& given) {
+  CHECK(rc::check([](const std::string& given) {
     const auto label = process_label(given, {});
     if (!label)
       return;
@@ -58,7 +58,7 @@ TEST_CASE("every_label_is_one_segment_of_a_channel_name_and_its_own_label") {
       return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
     }));
     RC_ASSERT(process_label(*label, {}).value() == *label);
-  });
+  }));
 }
 
 TEST_CASE("a_label_belongs_to_one_live_process_of_a_stream") {

@@ -91,6 +91,15 @@ TEST_CASE("conflicting_declarations_are_counted_and_the_first_stays") {
   CHECK(consumer.channel_name(stream_id, {2}) == "fine");
 }
 
+TEST_CASE("malformed_frames_of_all_events_are_counted") {
+  EventBatch events;
+  events.malformed = 2;
+  Consumer consumer;
+  consumer.accept(events);
+  consumer.accept(events);
+  CHECK(consumer.malformed_frames() == 4);
+}
+
 TEST_CASE("a_stream_that_ended_is_marked_and_still_takes_what_was_under_way") {
   Consumer consumer;
   CHECK_FALSE(consumer.ended(stream_id));

@@ -130,9 +130,14 @@ TEST_CASE("equal_declarations_collapse_and_conflicting_ones_leave_the_first") {
   Catalog catalog;
   CHECK(*catalog.declare_channel(channel(stream_a, 4, "x")) == true);
   CHECK(*catalog.declare_channel(channel(stream_a, 4, "x")) == false);
-  const auto refused = catalog.declare_channel(channel(stream_a, 4, "y"));
-  REQUIRE(!refused);
-  CHECK(refused.error().kind == Kind::conflicting_declaration);
+  ChannelDescriptor labelled = channel(stream_a, 4, "x");
+  labelled.label = "label";
+  for (const auto& other :
+       {channel(stream_a, 4, "y"), channel(stream_a, 4, "x", TextStream{}), labelled}) {
+    const auto refused = catalog.declare_channel(other);
+    REQUIRE(!refused);
+    CHECK(refused.error().kind == Kind::conflicting_declaration);
+  }
   CHECK(catalog.find_channel(stream_a, ChannelId{4})->name == "x");
   CHECK(catalog.version() == 2); // the stream, declared on the way, and the channel
   CHECK(catalog.find_stream(stream_a)->origin == StreamOrigin::RemoteNode);

@@ -375,6 +375,16 @@ TEST_CASE("the_waker_is_called_once_in_an_idle_period") {
   CHECK(calls == 2);
 }
 
+TEST_CASE("a_burst_of_small_and_large_payloads_wakes_once") {
+  Mux mux(stream_id);
+  int calls = 0;
+  mux.set_waker([&] { ++calls; });
+  REQUIRE(mux.try_idle());
+  const std::vector<std::string> texts = {"a", of_size(defaults::slab_payload_max + 1), "c"};
+  CHECK(mux.submit_many(channel, views(texts)) == 3);
+  CHECK(calls == 1);
+}
+
 TEST_CASE("a_refused_submission_wakes_nobody") {
   Mux mux(stream_id, {.bytes = 8});
   int calls = 0;

@@ -225,6 +225,13 @@ TEST_CASE("a_line_is_not_split_inside_of_a_character") {
         Texts{{std::string(16, '\x80'), piece}, {"\x80", open}});
 }
 
+TEST_CASE("the_rest_of_a_split_line_begins_with_the_frame_of_its_first_byte") {
+  const auto lines = split({"0123456789abcd\xE2", "\x82", "\xAC!"}, {.bytes = 16});
+  REQUIRE(texts(lines) == Texts{{"0123456789abcd", piece}, {"\xE2\x82\xAC!", open}});
+  CHECK(lines[1].first == Position{0});
+  CHECK(lines[1].last == Position{2});
+}
+
 TEST_CASE("the_bound_of_a_line_is_at_least_sixteen_bytes") {
   CHECK(texts_of("0123456789abcdefg", {.bytes = 0}) ==
         Texts{{"0123456789abcdef", piece}, {"g", open}});
