@@ -330,6 +330,71 @@ TEST_CASE("a_slow_consumer_slows_a_peer_on_tcp_and_nothing_is_lost") {
   check_balanced(in);
 }
 
+TEST_CASE("what_a_bridge_had_not_looked_at_when_it_was_closed_is_counted") {
+  EnvelopeSystem test;
+  HeldTaker taker(test.system);
+  Bridge in = bridge(test.system, {.into = taker.actor(), .links = {{.listen = TcpListen{}}}});
+  auto peer = TcpSender::open({.host = "127.0.0.1", .port = in.port(0)}).value();
+  peer->send(frames_of({"peer", {1}}, 0, 10));
+  REQUIRE(eventually([&] { return in.ledger().arrived.in_transit == 10; }));
+  peer->send(frames_of({"peer", {1}}, 10, 90)); // waits: nobody has answered for the first ones
+  REQUIRE(eventually([&] { return in.ledger().links.at(0).received->handed_on == 100; }));
+  CHECK(in.ledger().waiting == 90);
+  CHECK(in.ledger().discarded == 0);
+  in.close();
+  const BridgeLedger ledger = in.ledger();
+  CHECK(ledger.arrived.carried == 10);
+  CHECK(ledger.waiting == 0);
+  CHECK(ledger.discarded == 90);
+  CHECK(ledger.arrived.balanced());
+}
+
+TEST_CASE("a_bridge_may_be_closed_while_its_receiver_waits_for_a_consumer_that_hangs") {
+  EnvelopeSystem test;
+  HeldTaker taker(test.system);
+  Bridge in = bridge(test.system, {.into = taker.actor(), .links = {{.listen = TcpListen{}}}});
+  auto peer = TcpSender::open({.host = "127.0.0.1", .port = in.port(0)}).value();
+  // More than a bridge holds: 64 MiB in batches of 1 MiB, so the receiver is held up.
+  const std::string payload(1U << 20U, 'x');
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    const Frame frame[] = {{{1}, {i}, payload}};
+    const FrameBatch batch = FrameBatch::copy_of({"peer", {1}}, frame);
+    if (!eventually([&] { return peer->send(batch) == 1; }, 2s))
+      break;
+  }
+  REQUIRE(eventually([&] { return in.ledger().links.at(0).received->held > 0; }));
+  in.close();
+  const BridgeLedger ledger = in.ledger();
+  const ReceiverLedger& received = *ledger.links.at(0).received;
+  CHECK(received.balanced());
+  CHECK(ledger.discarded > 0);
+  // What the receiver was just handing on may be in its `held` still.
+  const std::uint64_t known = ledger.arrived.carried + ledger.discarded;
+  CHECK(known >= received.handed_on);
+  CHECK(known <= received.handed_on + received.held);
+}
+
+TEST_CASE("what_a_bridge_has_counted_outlives_its_consumer") {
+  EnvelopeSystem test;
+  const auto consumer = spawn_consumer(test.system);
+  Bridge in = bridge(test.system, {.into = consumer, .links = {{.listen = TcpListen{}}}});
+  auto peer = TcpSender::open({.host = "127.0.0.1", .port = in.port(0)}).value();
+  peer->send(frames_of({"peer", {1}}, 0, 10));
+  REQUIRE(eventually([&] { return in.ledger().arrived.delivered == 10; }));
+  stop(consumer);
+  {
+    Courier courier(test.system, in.actor());
+    REQUIRE(eventually([&] { return !courier.deliver("whatever"); })); // the bridge's actor is gone
+  }
+  peer->send(frames_of({"peer", {1}}, 10, 5));
+  REQUIRE(eventually([&] {
+    const BridgeLedger ledger = in.ledger();
+    return ledger.links.at(0).received->handler_failed + ledger.discarded == 5;
+  }));
+  CHECK(in.ledger().arrived.delivered == 10);
+  CHECK(in.ledger().arrived.balanced());
+}
+
 TEST_CASE("a_bridge_that_could_not_work_is_refused_with_the_reason") {
   EnvelopeSystem test;
   const auto consumer = spawn_consumer(test.system);

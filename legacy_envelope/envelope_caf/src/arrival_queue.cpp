@@ -29,8 +29,22 @@ std::vector<Arrival> ArrivalQueue::take() {
 void ArrivalQueue::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
+  discarded_ += frames();
   arrivals_.clear();
   room_.notify_all();
+}
+
+ArrivalQueue::Counts ArrivalQueue::counts() const {
+  const std::lock_guard lock(mutex_);
+  return {frames(), discarded_};
+}
+
+/// The lock must be held.
+std::uint64_t ArrivalQueue::frames() const {
+  std::uint64_t sum = 0;
+  for (const Arrival& arrival : arrivals_)
+    sum += arrival.frames.size();
+  return sum;
 }
 
 } // namespace datastream

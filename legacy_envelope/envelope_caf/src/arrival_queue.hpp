@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -33,15 +34,24 @@ public:
   bool push(Arrival arrival, const std::function<void()>& wake);
   /// All that there is; never waits.
   std::vector<Arrival> take();
-  /// Refuses what comes, and lets go of those who wait.
+  /// Refuses what comes, discards what is there, and lets go of those who wait. Idempotent.
   void close();
 
+  struct Counts {
+    std::uint64_t waiting = 0;   ///< frames that are there
+    std::uint64_t discarded = 0; ///< frames that were there when it was closed
+  };
+  Counts counts() const;
+
 private:
+  std::uint64_t frames() const;
+
   const std::size_t bytes_max_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable room_;
   std::vector<Arrival> arrivals_;
   std::size_t bytes_ = 0;
+  std::uint64_t discarded_ = 0;
   bool closed_ = false;
 };
 

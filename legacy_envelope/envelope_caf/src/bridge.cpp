@@ -6,7 +6,6 @@
 #include <datastream/caf/render.hpp>
 #include <datastream/caf/send.hpp>
 #include <datastream/caf/thread_logger.hpp>
-#include <datastream/log_sink.hpp>
 
 #include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
@@ -211,7 +210,13 @@ BridgeLedger Bridge::State::ledger() const {
   caf::scoped_actor self{*system};
   compat::request(self.ptr(), actor, caf::infinite, ledger_atom_v)
       .receive([&](const SinkLedger& arrived) { result.arrived = arrived; },
-               [](const caf::error&) { /* it has ended, and what it had counted with it */ });
+               [&](const caf::error&) {
+                 self->wait_for(actor); // it ends: what it leaves is complete then
+                 result.arrived = parts->last;
+               });
+  const ArrivalQueue::Counts arrivals = parts->arrivals.counts();
+  result.waiting = arrivals.waiting;
+  result.discarded = arrivals.discarded;
   return result;
 }
 
@@ -226,6 +231,8 @@ bool Bridge::close(std::chrono::milliseconds deadline) {
       all &= sender->flush(std::max(std::chrono::duration_cast<std::chrono::milliseconds>(left),
                                     std::chrono::milliseconds(0)));
   }
+  state_->parts->arrivals
+      .close(); // from here on receivers bring nothing, and what is known is final
   state_->last = state_->ledger();
   state_->stop();
   return all;

@@ -92,13 +92,7 @@ caf::behavior BridgeActor::make_behavior() {
   return state_->subscriber.handlers(
       [this](const DatastreamFrame& frame) { return state_->mailbox.receive(frame); },
       [this](follow_atom, const caf::actor& endpoint) { return follow(endpoint); },
-      [this](poll_atom) { state_->take_arrivals(); },
-      [this](ledger_atom) {
-        SinkLedger ledger = state_->feed.ledger();
-        state_->mailbox.add_to(ledger);
-        ledger.carried = state_->carried;
-        return ledger;
-      },
+      [this](poll_atom) { state_->take_arrivals(); }, [this](ledger_atom) { return ledger(); },
       [this](sender_down_atom, const caf::actor_addr& gone, const caf::error&) {
         state_->mailbox.left(gone);
       },
@@ -119,10 +113,19 @@ caf::result<SubscriptionStart> BridgeActor::follow(const caf::actor& endpoint) {
   return *promise;
 }
 
+SinkLedger BridgeActor::ledger() const {
+  SinkLedger ledger = state_->feed.ledger();
+  state_->mailbox.add_to(ledger);
+  ledger.carried = state_->carried;
+  return ledger;
+}
+
 void BridgeActor::on_exit() {
   parts_->arrivals.close(); // receivers that wait for room
-  if (state_)
-    state_->mailbox.close();
+  if (!state_)
+    return;
+  parts_->last = ledger();
+  state_->mailbox.close();
   state_.reset();
 }
 

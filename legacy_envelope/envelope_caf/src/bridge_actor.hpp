@@ -17,10 +17,12 @@
 
 namespace datastream {
 
-/// What a bridge and its actor share. A link that does not send has no sender.
+/// What a bridge and its actor share.
 struct BridgeParts {
-  std::vector<std::unique_ptr<EnvelopeSender>> senders;
+  std::vector<std::unique_ptr<EnvelopeSender>> senders; // null for a link that does not send
   ArrivalQueue arrivals{defaults::sender_bytes};
+  /// What the actor had counted when it ended. For others: once it has.
+  SinkLedger last{};
 };
 
 /// Sends what it subscribes to over the links, and passes on what arrives. `follow_atom` with an
@@ -37,6 +39,7 @@ public:
 
 private:
   caf::result<SubscriptionStart> follow(const caf::actor& endpoint);
+  SinkLedger ledger() const;
 
   struct State;
   std::shared_ptr<BridgeParts> parts_;

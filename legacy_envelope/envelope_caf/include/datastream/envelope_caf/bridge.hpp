@@ -56,7 +56,12 @@ struct LinkLedger {
 
 /// What a bridge has counted.
 struct BridgeLedger {
-  SinkLedger arrived{};            ///< frames that were let in, over all links
+  SinkLedger arrived{}; ///< what came over all links, and what became of it
+  /// Frames that receivers have handed on and that wait to be looked at. Together with
+  /// `arrived.carried` and `discarded` all that they have handed on.
+  std::uint64_t waiting = 0;
+  /// Frames that waited when the bridge was closed, or when `into` was gone.
+  std::uint64_t discarded = 0;
   std::vector<LinkLedger> links{}; ///< in the order of the options
 };
 
