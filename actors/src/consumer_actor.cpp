@@ -1,14 +1,13 @@
 #include <datastream/actors/consumer_actor.hpp>
 
+#include <datastream/actors/detail/follow.hpp>
 #include <datastream/actors/detail/peer_errors.hpp>
 
 #include <datastream/caf/thread_logger.hpp>
 
 #include <caf/actor_system.hpp>
-#include <caf/typed_response_promise.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 namespace datastream {
@@ -51,23 +50,11 @@ caf::behavior ConsumerActor::make_behavior() {
 }
 
 caf::result<SubscriptionStart> ConsumerActor::follow(const caf::actor& endpoint) {
-  // Shared: a copy of a promise would not know that another one has answered.
-  const auto promise = std::make_shared<caf::typed_response_promise<SubscriptionStart>>(
-      make_response_promise<SubscriptionStart>());
-  subscriber_.subscribe(EndpointRef(endpoint),
-                        {.on_batch = [this](const EventBatch& batch) { consumer_.accept(batch); },
-                         .on_start =
-                             [this, promise](const SubscriptionStart& start) {
-                               consumer_.begin(start);
-                               promise->deliver(start);
-                             },
-                         .on_down =
-                             [promise](const caf::error& reason) {
-                               if (promise->pending())
-                                 promise->deliver(reason);
-                             }},
-                        options_.subscribe);
-  return *promise;
+  return datastream::follow(
+      this, subscriber_, endpoint,
+      {.on_batch = [this](const EventBatch& batch) { consumer_.accept(batch); },
+       .on_start = [this](const SubscriptionStart& start) { consumer_.begin(start); }},
+      options_.subscribe);
 }
 
 caf::result<FramePage> ConsumerActor::page(const StreamId& stream, Position from,

@@ -2,10 +2,16 @@
 
 #include <datastream/actors/detail/connecting.hpp>
 
+#include <datastream/caf/render.hpp>
 #include <datastream/caf/thread_logger.hpp>
+#include <datastream/log_sink.hpp>
 
 #include <caf/io/middleman.hpp>
 #include <caf/scoped_actor.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
 
 namespace datastream {
 namespace {
@@ -14,7 +20,30 @@ std::unexpected<caf::error> no_middleman() {
   return std::unexpected(caf::make_error(ActorError::no_middleman));
 }
 
+std::string to_string(const RemoteEndpoint& endpoint) {
+  std::string text = endpoint.host + ":" + std::to_string(endpoint.port);
+  return endpoint.name.empty() ? text : text + "/" + endpoint.name;
+}
+
 } // namespace
+
+void Search::failed(const caf::actor_system& system, const RemoteEndpoint& endpoint,
+                    const caf::error& reason) {
+  if (!std::exchange(logged_, true))
+    log_message(LogSeverity::warning, to_string(endpoint) + " is looked for until it is found: " +
+                                          compat::render(system, reason));
+}
+
+void Search::found(const RemoteEndpoint& endpoint) {
+  delay_ = {};
+  if (std::exchange(logged_, false))
+    log_message(LogSeverity::info, to_string(endpoint) + " was found");
+}
+
+std::chrono::milliseconds Search::next_delay(const RemoteEndpoint& endpoint) {
+  delay_ = std::clamp(2 * delay_, endpoint.retry_first, endpoint.retry_most);
+  return delay_;
+}
 
 caf::actor connector_of(caf::actor_system& system, const RemoteEndpoint& endpoint) {
   if (endpoint.connector)

@@ -20,11 +20,6 @@
 namespace datastream {
 namespace {
 
-std::string to_string(const RemoteEndpoint& remote) {
-  std::string text = remote.host + ":" + std::to_string(remote.port);
-  return remote.name.empty() ? text : text + "/" + remote.name;
-}
-
 void learn(Catalog& names, const Declaration& declaration) {
   if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration))
     names.declare_stream(**stream);
@@ -137,9 +132,8 @@ void Subscriber::State::started(std::uint64_t token, const caf::actor& endpoint,
   if (!subscription)
     return leave(endpoint, start.id); // unsubscribed before its id was known
   subscription->id = start.id;
-  subscription->retry_after = {};
-  if (std::exchange(subscription->searching_logged, false))
-    log_message(LogSeverity::info, to_string(*subscription->remote) + " was found");
+  if (subscription->remote)
+    subscription->search.found(*subscription->remote);
   if (!is_local(endpoint))
     subscription->names->declare_all(start.snapshot);
   if (subscription->handlers.on_start)
@@ -189,24 +183,17 @@ void Subscriber::State::look_for_it(const SubscriptionPtr& subscription) {
 }
 
 void Subscriber::State::not_found(Subscription& subscription, const caf::error& reason) {
-  if (!std::exchange(subscription.searching_logged, true)) {
-    const auto& system =
-        std::visit([](auto* owner) -> const caf::actor_system& { return owner->system(); }, self);
-    log_message(LogSeverity::warning,
-                to_string(*subscription.remote) +
-                    " is looked for until it is found: " + compat::render(system, reason));
-  }
+  const auto& system =
+      std::visit([](auto* owner) -> const caf::actor_system& { return owner->system(); }, self);
+  subscription.search.failed(system, *subscription.remote, reason);
   retry_later(subscription);
 }
 
 void Subscriber::State::retry_later(Subscription& subscription) {
-  const RemoteEndpoint& remote = *subscription.remote;
-  subscription.retry_after =
-      std::clamp(2 * subscription.retry_after, remote.retry_first, remote.retry_most);
+  const auto delay = subscription.search.next_delay(*subscription.remote);
   std::visit(
       [&](auto* owner) {
-        compat::delayed_send(owner, self_handle(), subscription.retry_after, retry_atom_v,
-                             subscription.number);
+        compat::delayed_send(owner, self_handle(), delay, retry_atom_v, subscription.number);
       },
       self);
 }

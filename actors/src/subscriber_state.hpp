@@ -1,6 +1,7 @@
 #pragma once
 /// The subscriptions behind a `Subscriber`.
 
+#include <datastream/actors/detail/connecting.hpp>
 #include <datastream/actors/subscriber.hpp>
 #include <datastream/caf/monitors.hpp>
 #include <datastream/pipe/catalog.hpp>
@@ -32,8 +33,7 @@ struct Subscriber::State : std::enable_shared_from_this<Subscriber::State> {
     /// Names that a remote endpoint told; a local one shares its own catalog.
     std::shared_ptr<Catalog> names{};
     bool malformed_logged = false;
-    std::chrono::milliseconds retry_after{0};
-    bool searching_logged = false;
+    Search search{}; // for a remote endpoint
   };
   // Shared, because a handler may end its own subscription while it runs.
   using SubscriptionPtr = std::shared_ptr<Subscription>;

@@ -9,33 +9,14 @@
 
 namespace datastream {
 
-/// The longest prefix that both bounds have room for. What would pin much more memory than it needs
-/// is copied out of its block. Throws `std::bad_alloc`.
-FrameBatch SendQueue::fitting(const FrameBatch& batch) const {
-  const std::size_t room_frames = bounds_.frames - std::min(bounds_.frames, ledger_.queued);
-  const std::size_t room_bytes = bounds_.bytes - pinned_;
-  if (batch.size() <= room_frames && batch.pinned_bytes() <= room_bytes)
-    return batch;
-  std::size_t count = 0;
-  std::size_t bytes = 0;
-  for (const FrameHeader& header : batch.headers()) {
-    if (count == room_frames || bytes + header.length > room_bytes)
-      break;
-    ++count;
-    bytes += header.length;
-  }
-  FrameBatch part = batch.slice(0, count);
-  const std::size_t pinned = part.pinned_bytes();
-  return count == 0 || (pinned <= room_bytes && pinned <= 2 * bytes) ? part : part.compact();
-}
-
 SendQueue::Offered SendQueue::offer(const FrameBatch& batch) noexcept {
   const std::lock_guard lock(mutex_);
   ledger_.offered += batch.size();
   std::size_t accepted = 0;
   std::uint64_t* loss = &ledger_.lost.send_queue_full;
   try {
-    FrameBatch part = fitting(batch);
+    FrameBatch part = batch.prefix_within(bounds_.frames - std::min(bounds_.frames, ledger_.queued),
+                                          bounds_.bytes - pinned_);
     accepted = part.size();
     if (accepted > 0) {
       const std::size_t pinned = part.pinned_bytes();

@@ -47,7 +47,6 @@ public:
   SenderLedger ledger() const;
 
 private:
-  FrameBatch fitting(const FrameBatch& batch) const;
   void settle(std::size_t frames) noexcept;
 
   const SendBounds bounds_;

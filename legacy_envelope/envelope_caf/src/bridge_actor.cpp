@@ -3,6 +3,7 @@
 #include "envelope_mailbox.hpp"
 #include "feed.hpp"
 
+#include <datastream/actors/detail/follow.hpp>
 #include <datastream/actors/detail/peer_errors.hpp>
 #include <datastream/actors/subscriber.hpp>
 #include <datastream/actors/type_ids.hpp>
@@ -10,7 +11,6 @@
 #include <datastream/defaults.hpp>
 
 #include <caf/actor_addr.hpp>
-#include <caf/typed_response_promise.hpp>
 
 #include <optional>
 #include <utility>
@@ -91,26 +91,14 @@ caf::behavior BridgeActor::make_behavior() {
     state_->subscriber.subscribe(*remote, state_->sending(), state_->request);
   return state_->subscriber.handlers(
       [this](const DatastreamFrame& frame) { return state_->mailbox.receive(frame); },
-      [this](follow_atom, const caf::actor& endpoint) { return follow(endpoint); },
+      [this](follow_atom, const caf::actor& endpoint) {
+        return follow(this, state_->subscriber, endpoint, state_->sending(), state_->request);
+      },
       [this](poll_atom) { state_->take_arrivals(); }, [this](ledger_atom) { return ledger(); },
       [this](sender_down_atom, const caf::actor_addr& gone, const caf::error&) {
         state_->mailbox.left(gone);
       },
       [this](taker_down_atom, const caf::error& reason) { quit(reason); }, peer_errors(this));
-}
-
-caf::result<SubscriptionStart> BridgeActor::follow(const caf::actor& endpoint) {
-  // Shared: a copy of a promise would not know that another one has answered.
-  const auto promise = std::make_shared<caf::typed_response_promise<SubscriptionStart>>(
-      make_response_promise<SubscriptionStart>());
-  SubscriptionHandlers handlers = state_->sending();
-  handlers.on_start = [promise](const SubscriptionStart& start) { promise->deliver(start); };
-  handlers.on_down = [promise](const caf::error& reason) {
-    if (promise->pending())
-      promise->deliver(reason);
-  };
-  state_->subscriber.subscribe(EndpointRef(endpoint), std::move(handlers), state_->request);
-  return *promise;
 }
 
 SinkLedger BridgeActor::ledger() const {

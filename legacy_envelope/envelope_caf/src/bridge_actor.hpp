@@ -3,14 +3,11 @@
 
 #include "arrival_queue.hpp"
 
-#include <datastream/actors/type_ids.hpp>
 #include <datastream/envelope/sender.hpp>
 #include <datastream/envelope_caf/bridge.hpp>
 
-#include <caf/actor.hpp>
 #include <caf/behavior.hpp>
 #include <caf/event_based_actor.hpp>
-#include <caf/result.hpp>
 
 #include <memory>
 #include <vector>
@@ -38,7 +35,6 @@ public:
   void on_exit() override;
 
 private:
-  caf::result<SubscriptionStart> follow(const caf::actor& endpoint);
   SinkLedger ledger() const;
 
   struct State;

@@ -1,6 +1,5 @@
 #include "emitter_actor.hpp"
 
-#include <datastream/actors/detail/connecting.hpp>
 #include <datastream/actors/detail/peer_errors.hpp>
 #include <datastream/actors/type_ids.hpp>
 #include <datastream/caf/render.hpp>
@@ -12,7 +11,6 @@
 #include <caf/actor_system.hpp>
 #include <caf/sec.hpp>
 
-#include <algorithm>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -73,21 +71,16 @@ void EmitterActor::look_for_sink() {
 void EmitterActor::found(const caf::actor& sink) {
   sink_ = sink;
   watch_.emplace(sink, caf::actor(this), down_atom_v, sink.address());
-  retry_after_ = {};
-  if (std::exchange(searching_logged_, false))
-    log_message(LogSeverity::info, "a sink was found again");
+  if (const auto* remote = std::get_if<RemoteEndpoint>(&peer_.sink))
+    search_.found(*remote);
   queue_->note(&SenderLedger::connects);
   ship();
 }
 
 void EmitterActor::not_found(const caf::error& reason) {
   const auto& remote = std::get<RemoteEndpoint>(peer_.sink);
-  if (!std::exchange(searching_logged_, true))
-    log_message(LogSeverity::warning,
-                "a sink at " + remote.host + ":" + std::to_string(remote.port) +
-                    " is looked for until it is found: " + compat::render(system(), reason));
-  retry_after_ = std::clamp(2 * retry_after_, remote.retry_first, remote.retry_most);
-  compat::delayed_send(this, caf::actor(this), retry_after_, retry_atom_v);
+  search_.failed(system(), remote, reason);
+  compat::delayed_send(this, caf::actor(this), search_.next_delay(remote), retry_atom_v);
 }
 
 void EmitterActor::lost(const caf::error& reason) {

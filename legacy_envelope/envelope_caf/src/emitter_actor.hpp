@@ -4,6 +4,7 @@
 #include "outgoing_envelopes.hpp"
 #include "send_queue.hpp"
 
+#include <datastream/actors/detail/connecting.hpp>
 #include <datastream/caf/monitors.hpp>
 #include <datastream/envelope_caf/actor_sender.hpp>
 
@@ -11,7 +12,6 @@
 #include <caf/behavior.hpp>
 #include <caf/event_based_actor.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -46,8 +46,7 @@ private:
   caf::actor sink_;                        // null while it is looked for, or gone
   std::optional<compat::DownWatch> watch_; // of the sink
   bool gone_ = false;                      // for ever
-  std::chrono::milliseconds retry_after_{0};
-  bool searching_logged_ = false;
+  Search search_;                          // for a remote sink
   bool refusal_logged_ = false;
 
   // Of the envelopes that were shipped last. Answers that come after the sink was lost carry a

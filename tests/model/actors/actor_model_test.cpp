@@ -7,13 +7,22 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <memory>
+
 using namespace datastream;
 using namespace datastream::model_test;
 
 namespace {
 
-/// The runs have tried what they are for.
-void check(const Reached& reached) {
+/// Runs scripts on systems that `make(script)` makes; they have tried what they are for.
+template <class MakeSystem>
+void check_with(const char* name, MakeSystem make) {
+  Reached reached;
+  CHECK(rc::check(name, [&] {
+    const Script script = *scripts(300);
+    auto system = make(script);
+    reached += run(*system, script);
+  }));
   CHECK(reached.lives > 20);
   CHECK(reached.refused.total() > 100);
   CHECK(reached.assigned > 100);
@@ -31,33 +40,21 @@ void check(const Reached& reached) {
 
 TEST_CASE("whatever_is_done_to_actors_their_ledgers_add_up_and_the_invariants_hold") {
   test::TestSystem actors;
-  Reached reached;
-  CHECK(rc::check("actors", [&] {
-    const Script script = *scripts(300);
-    LocalActorSystem system(actors.system, script, FanoutPlacement::in_endpoint);
-    reached += run(system, script);
-  }));
-  check(reached);
+  check_with("actors", [&](const Script& script) {
+    return std::make_unique<LocalActorSystem>(actors.system, script, FanoutPlacement::in_endpoint);
+  });
 }
 
 TEST_CASE("the_same_holds_for_an_endpoint_whose_fanout_is_an_actor_of_its_own") {
   test::TestSystem actors;
-  Reached reached;
-  CHECK(rc::check("own fanout", [&] {
-    const Script script = *scripts(300);
-    LocalActorSystem system(actors.system, script, FanoutPlacement::own_actor);
-    reached += run(system, script);
-  }));
-  check(reached);
+  check_with("own fanout", [&](const Script& script) {
+    return std::make_unique<LocalActorSystem>(actors.system, script, FanoutPlacement::own_actor);
+  });
 }
 
 TEST_CASE("whatever_is_done_to_two_processes_their_ledgers_add_up_and_the_invariants_hold") {
   test::RemoteSystem actors;
-  Reached reached;
-  CHECK(rc::check("processes", [&] {
-    const Script script = *scripts(300);
-    ProcessSystem system(actors.system, script);
-    reached += run(system, script);
-  }));
-  check(reached);
+  check_with("processes", [&](const Script& script) {
+    return std::make_unique<ProcessSystem>(actors.system, script);
+  });
 }

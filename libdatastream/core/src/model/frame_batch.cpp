@@ -112,6 +112,22 @@ FrameBatch FrameBatch::slice(std::size_t first, std::size_t count) const noexcep
   return part;
 }
 
+FrameBatch FrameBatch::prefix_within(std::size_t frames, std::size_t bytes) const {
+  if (size() <= frames && pinned_bytes() <= bytes)
+    return *this;
+  std::size_t count = 0;
+  std::size_t payload = 0;
+  for (const FrameHeader& header : headers()) {
+    if (count == frames || payload + header.length > bytes)
+      break;
+    ++count;
+    payload += header.length;
+  }
+  FrameBatch part = slice(0, count);
+  const std::size_t pinned = part.pinned_bytes();
+  return count == 0 || (pinned <= bytes && pinned <= 2 * payload) ? part : part.compact();
+}
+
 FrameBatch FrameBatch::compact() const {
   if (empty())
     return {};

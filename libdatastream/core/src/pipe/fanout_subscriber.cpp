@@ -16,28 +16,12 @@ FanoutSubscriber::FanoutSubscriber(SubscriptionId id, std::string name, Subscrip
       catalog_(std::move(catalog)), snapshot_version_(snapshot_version), sink_(std::move(sink)),
       told_version_(snapshot_version) {}
 
-/// The longest prefix of `batch` that both bounds have room for. What would pin much more memory
-/// than it needs is copied out of its block.
+/// What there is room for; nothing when it would have to be copied and there is no memory.
 FrameBatch FanoutSubscriber::fitting(const FrameBatch& batch) const {
-  const std::size_t room_frames = capacity_.frames - counts_.outstanding;
-  const std::size_t room_bytes =
-      capacity_.bytes > outstanding_bytes_ ? capacity_.bytes - outstanding_bytes_ : 0;
-  if (batch.size() <= room_frames && batch.pinned_bytes() <= room_bytes)
-    return batch;
-  std::size_t count = 0;
-  std::size_t bytes = 0;
-  for (const FrameHeader& header : batch.headers()) {
-    if (count == room_frames || bytes + header.length > room_bytes)
-      break;
-    ++count;
-    bytes += header.length;
-  }
-  FrameBatch part = batch.slice(0, count);
-  const std::size_t pinned = part.pinned_bytes();
-  if (count == 0 || (pinned <= room_bytes && pinned <= 2 * bytes))
-    return part;
   try {
-    return part.compact();
+    return batch.prefix_within(
+        capacity_.frames - counts_.outstanding,
+        capacity_.bytes > outstanding_bytes_ ? capacity_.bytes - outstanding_bytes_ : 0);
   } catch (const std::bad_alloc&) {
     return {};
   }

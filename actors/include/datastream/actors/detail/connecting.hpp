@@ -10,6 +10,7 @@
 #include <caf/node_id.hpp>
 #include <caf/sec.hpp>
 
+#include <chrono>
 #include <functional>
 #include <set>
 #include <string>
@@ -20,6 +21,23 @@ namespace datastream {
 
 /// Whom to ask for connections; null without a middleman.
 caf::actor connector_of(caf::actor_system& system, const RemoteEndpoint& endpoint);
+
+/// Looking for an actor of another process until it is found.
+class Search {
+public:
+  /// It was not found. The log tells it the first time.
+  void failed(const caf::actor_system& system, const RemoteEndpoint& endpoint,
+              const caf::error& reason);
+  /// The log tells it, if it has told that it was not.
+  void found(const RemoteEndpoint& endpoint);
+  /// How long to wait before looking again: `retry_first` after it was found, or at the beginning,
+  /// then twice as long each time, up to `retry_most`.
+  std::chrono::milliseconds next_delay(const RemoteEndpoint& endpoint);
+
+private:
+  std::chrono::milliseconds delay_{0};
+  bool logged_ = false;
+};
 
 /// Asks, and calls one of the two functions: later, when `Self` is event-based, or before it
 /// returns, when it blocks.

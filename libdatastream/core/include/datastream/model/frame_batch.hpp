@@ -75,6 +75,11 @@ public:
   /// Frames `first` to `first + count - 1` of this batch, sharing its memory. Must lie inside.
   FrameBatch slice(std::size_t first, std::size_t count) const noexcept;
 
+  /// The longest prefix of at most so many frames that pins at most so many bytes. It is copied out
+  /// of its block where that would pin too much, or more than twice what the prefix needs. Throws
+  /// `std::bad_alloc`.
+  FrameBatch prefix_within(std::size_t frames, std::size_t bytes) const;
+
   /// The same frames in a block of just their size. Copies the payloads.
   FrameBatch compact() const;
 
