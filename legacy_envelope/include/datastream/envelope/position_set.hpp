@@ -14,6 +14,7 @@ namespace datastream {
 /// Thread safety: one owner.
 class PositionSet {
 public:
+  /// `runs_max` is at least 1; a run takes 16 bytes.
   explicit PositionSet(std::size_t runs_max) : runs_max_(runs_max) {}
 
   /// Returns whether it was absent. Quick when positions come about in order. Throws
