@@ -37,6 +37,8 @@ datastream_dependency(nlohmann_json::nlohmann_json FIND "nlohmann_json 3.11"
                       REQUIRES "nlohmann_json >= 3.11" DEBIAN "nlohmann-json3-dev (>= 3.11)")
 datastream_dependency(CAF::core FIND Threads CAF LIBS "-lcaf_core -pthread" DEBIAN ${caf_debian})
 datastream_dependency(CAF::io FIND CAF LIBS "-lcaf_io -lcaf_core" DEBIAN ${caf_debian})
+datastream_dependency(Storage::rocksdb FIND Storage LIBS -lrocksdb DEBIAN librocksdb-dev)
+datastream_dependency(Storage::zstd FIND Storage LIBS -lzstd DEBIAN libzstd-dev)
 
 # Installs the target datastream_<name>, if it was built, as the component <name>. What it needs is
 # read from the target; components that it needs come before it.
@@ -101,6 +103,7 @@ endfunction()
 
 datastream_component(core "values, pipe, ingest and views of datastream")
 datastream_component(testing "support for tests of programs that use datastream")
+datastream_component(archive "streams of datastream on disk")
 datastream_component(caf "what differs between versions of CAF (headers only)")
 datastream_component(actors "the pipe of datastream as CAF actors")
 datastream_component(hooks "processes, host and actors as sources of datastream")
@@ -113,6 +116,7 @@ write_basic_package_version_file(datastream-config-version.cmake COMPATIBILITY S
 install(FILES ${PROJECT_BINARY_DIR}/datastream-config.cmake
               ${PROJECT_BINARY_DIR}/datastream-config-version.cmake
               actors/cmake/FindCAF.cmake
+              libdatastream/archive/cmake/FindStorage.cmake
         DESTINATION ${package_dir})
 install(FILES README.md CHANGELOG.md DESTINATION ${doc_dir})
 install(FILES LICENSE DESTINATION ${doc_dir} RENAME copyright)

@@ -1,0 +1,161 @@
+#pragma once
+/// Streams and their catalogs, kept durably (specification 7.4).
+
+#include <datastream/archive/archive_error.hpp>
+#include <datastream/archive/archive_ledger.hpp>
+#include <datastream/archive/file_system.hpp>
+#include <datastream/model/descriptor.hpp>
+#include <datastream/model/frame_batch.hpp>
+#include <datastream/model/subscription_request.hpp>
+#include <datastream/pipe/catalog.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace rocksdb {
+class Env;
+}
+
+namespace datastream {
+
+/// When the index is made durable. It never holds anything that no segment has, and can be rebuilt
+/// from them, so nothing is lost either way.
+enum class MetadataSync {
+  at_seal,      ///< with every sealed segment, and when the archive is closed
+  every_commit, ///< with every group: one more flush of the disk for each
+};
+
+struct ArchiveOptions {
+  /// A group is committed once it has this many bytes,
+  std::size_t group_bytes = 4U << 20U;
+  /// or once its first frame has waited so long,
+  std::chrono::milliseconds group_delay{20};
+  /// or as soon as somebody asks: see `Archive::commit`.
+
+  /// A segment is sealed before it would become larger than this.
+  std::uint64_t segment_bytes = 256U << 20U;
+  /// Frames that are compared, byte by byte as it were, with a duplicate of theirs. Older ones are
+  /// known to be stored, and a duplicate is not stored again; but nobody knows whether it differs.
+  std::size_t compared_frames = 1U << 20U;
+  MetadataSync metadata_sync = MetadataSync::at_seal;
+  /// After a failed write, room is looked for again so often.
+  std::chrono::milliseconds retry_interval{1000};
+
+  /// What the archive tells while it works; called by a thread of its own, must not block and must
+  /// not call the archive.
+  struct Events {
+    /// Everything up to and with this ticket is durable, or was counted as not stored.
+    std::function<void(std::uint64_t ticket)> committed;
+    /// Ingest stands still because of this.
+    std::function<void(const ArchiveError&)> suspended;
+    /// Ingest goes on.
+    std::function<void()> resumed;
+    /// For good: only opening the archive again helps.
+    std::function<void(const ArchiveError&)> stopped;
+  } events;
+
+  FileSystem* files = nullptr;      ///< null: that of the operating system
+  rocksdb::Env* metadata = nullptr; ///< where the index has its files; null: RocksDB's default
+};
+
+/// What opening an archive found.
+struct ArchiveRecovery {
+  bool created = false;             ///< there was none
+  bool reindexed = false;           ///< there was no index
+  std::uint64_t torn_bytes = 0;     ///< cut from the end of the last segment: never acknowledged
+  std::uint64_t adopted_frames = 0; ///< complete in a segment, unknown to the index
+  std::vector<ArchiveError> holes;  ///< what cannot be read of earlier segments
+};
+
+/// An archive, open for writing: a directory of segment files and an index of them. One process
+/// owns it at a time; any number may read it, with `ArchiveReader`, also while it is written.
+///
+///     auto archive = Archive::open("/var/lib/telemetry");
+///     (*archive)->declare(snapshot);
+///     (*archive)->append(batch);
+///     if (auto durable = (*archive)->flush(); !durable)
+///       std::cerr << durable.error() << '\n';
+///
+/// A position of a stream is stored once, whatever arrives, however late and after however many
+/// restarts. What was committed survives `kill -9` and power cuts. Many batches of all streams are
+/// committed together, and the next group fills while one is being synced.
+///
+/// When the disk is full, or a write fails, nothing is stored until there is room again; that is
+/// looked for by itself, and what comes meanwhile is counted. When a sync fails, nobody knows what
+/// the disk holds, and the archive stops for good.
+///
+/// Thread safety: every function may be called from any thread. `append` may wait for the disk, and
+/// so must not be called by who must not wait.
+class Archive {
+public:
+  /// Opens or creates the archive in this directory, and recovers what a crash left.
+  /// Errors: `locked`; `metadata_ahead`, `unsupported`, `damaged` and `missing`, where going on
+  /// would harm what is there; `io`, `no_room`.
+  static std::expected<std::unique_ptr<Archive>, ArchiveError>
+  open(const std::filesystem::path& directory, ArchiveOptions options = {});
+
+  /// Commits what is pending, and closes.
+  ~Archive();
+  Archive(const Archive&) = delete;
+  Archive& operator=(const Archive&) = delete;
+
+  const std::filesystem::path& directory() const noexcept;
+  const ArchiveRecovery& recovery() const noexcept;
+
+  /// What became of a batch. Its sum is the batch's size.
+  struct Appended {
+    std::size_t taken = 0; ///< will be durable with `ticket`, if nothing fails
+    std::size_t duplicates = 0;
+    std::size_t conflicts = 0;
+    std::size_t unverified = 0;
+    std::size_t not_stored = 0;
+    std::uint64_t ticket = 0;
+  };
+  /// Takes a batch into the group that is filling, and copies it. Waits while that group is full,
+  /// which is until the one before it is synced. Never throws.
+  Appended append(const FrameBatch& batch);
+  /// The same, for a batch that arrived at another time than now.
+  Appended append(const FrameBatch& batch, std::chrono::system_clock::time_point arrival);
+
+  /// Takes a declaration; it is durable with the ticket that this returns. Known ones cost nothing.
+  std::uint64_t declare(const Declaration& declaration);
+  void declare(const DatastreamSnapshot& snapshot);
+
+  /// Commits the group that is filling as soon as the disk is free. Waits for nothing. For whoever
+  /// knows that nothing more will come until what was taken is durable.
+  void commit();
+
+  /// Commits, waits until everything that was taken before is durable, and tells the last sequence.
+  /// Error: why that cannot be; a part may be durable.
+  std::expected<Sequence, ArchiveError> flush();
+
+  /// Commits what is pending and ends; what is appended afterwards is counted as not stored.
+  /// Error: as `flush`. Closing twice is harmless.
+  std::expected<Sequence, ArchiveError> close();
+
+  ArchiveLedger ledger() const;
+  /// The last sequence that is durable; 0: nothing yet.
+  Sequence last_durable() const;
+  /// Highest position of a stream that is durable since the archive was opened or in what its
+  /// memory still holds; nothing if none is known.
+  std::optional<Position> highest_durable(const StreamId& stream) const;
+  /// Everything that was declared, in this life or an earlier one.
+  const Catalog& catalog() const;
+
+  /// Why nothing is stored at the moment, or any more; nothing while all is well.
+  std::optional<ArchiveError> trouble() const;
+
+private:
+  class Impl;
+  explicit Archive(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace datastream

@@ -1,0 +1,79 @@
+#pragma once
+/// A place in an archive, from where it is read on.
+
+#include <datastream/archive/archive_error.hpp>
+#include <datastream/model/descriptor.hpp>
+#include <datastream/model/frame_batch.hpp>
+#include <datastream/model/ids.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace datastream {
+
+/// What is wanted of an archive; what is not set is wanted whatever it is. Blocks that have nothing
+/// of it are not read.
+struct ReadFilter {
+  std::optional<StreamId> stream;
+  /// Names; frames of channels that were never declared have none. Empty: all channels.
+  std::vector<std::string> channels;
+  Position lowest{0};
+  Position highest{UINT64_MAX};
+  /// When a batch arrived at the archive: not before, and before.
+  std::optional<std::chrono::system_clock::time_point> arrived_from;
+  std::optional<std::chrono::system_clock::time_point> arrived_until;
+};
+
+/// Frames that arrived together. Shares the memory of the block that was read.
+struct ArchivedBatch {
+  /// Of the segment, as far as they were not told before: they come before the frames that need
+  /// them, at least once. The only thing in a batch that has no frames.
+  std::vector<Declaration> declarations;
+  FrameBatch frames; ///< of one stream
+  std::chrono::system_clock::time_point arrival;
+
+  /// The sequence of a frame of `frames`.
+  Sequence sequence(std::size_t index) const {
+    return {first.value + (offsets.empty() ? index : offsets[index])};
+  }
+
+  Sequence first; ///< of the first frame
+  /// Where a filter left some out: each frame's sequence, from `first`. Otherwise empty.
+  std::vector<std::uint32_t> offsets;
+};
+
+/// Reads on from a sequence, in order, and follows the writer: what was nothing becomes frames once
+/// there are more. Every frame is given at least once, and, by one cursor, once.
+///
+/// Ownership: keeps what it needs of the reader alive. Thread safety: one owner.
+class ArchiveCursor {
+public:
+  ArchiveCursor(ArchiveCursor&&) noexcept;
+  ArchiveCursor& operator=(ArchiveCursor&&) noexcept;
+  ~ArchiveCursor();
+
+  /// The next batch; nothing: the cursor has read all that is durable.
+  /// Errors: a damaged or missing part, with the sequences concerned; the cursor stays where it is.
+  /// To go on behind them, read from `error.lost->last` + 1.
+  std::expected<std::optional<ArchivedBatch>, ArchiveError> next();
+
+  /// The same, and waits up to so long for more.
+  std::expected<std::optional<ArchivedBatch>, ArchiveError> next(std::chrono::milliseconds timeout);
+
+  /// Everything before this was given, or left out by the filter. Where to resume, also after a
+  /// restart.
+  Sequence position() const noexcept;
+
+private:
+  friend class ArchiveReader;
+  class Impl;
+  explicit ArchiveCursor(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace datastream

@@ -1,0 +1,108 @@
+#pragma once
+/// One stream of an archive, by position, for views.
+
+#include <datastream/archive/archive_error.hpp>
+#include <datastream/ingest/gap.hpp>
+#include <datastream/ingest/stored_stream.hpp>
+#include <datastream/model/frame.hpp>
+#include <datastream/model/ids.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <stdexcept>
+#include <vector>
+
+namespace datastream {
+
+/// Thrown by a range over an archive when what it needs cannot be read: a range has no other way
+/// to say that it has not simply ended.
+class ArchiveReadFailed : public std::runtime_error {
+public:
+  explicit ArchiveReadFailed(ArchiveError error)
+      : std::runtime_error(error.message), error_(std::move(error)) {}
+  const ArchiveError& error() const noexcept { return error_; }
+
+private:
+  ArchiveError error_;
+};
+
+/// The frames of one stream in position order, read block by block while one walks. Views take it
+/// as they take a `StoredStream`:
+///
+///     auto stream = reader.stream(id);
+///     for (const LogEntry& entry : merged_log(*stream))
+///       std::cout << entry << '\n';
+///
+/// Memory: an entry for each block that has frames of the stream; and, while walking, those blocks
+/// whose positions overlap, which is one or two unless frames arrived far out of order.
+///
+/// Errors: iterators throw `ArchiveReadFailed` and `std::bad_alloc`.
+///
+/// Ownership: iterators refer to the stream, and a frame to its iterator. Thread safety: const
+/// functions may run concurrently with each other.
+class ArchivedStream {
+public:
+  class Iterator;
+  using Frames = std::ranges::subrange<Iterator, std::default_sentinel_t>;
+
+  const StreamId& id() const noexcept;
+  /// Frames stored.
+  std::uint64_t size() const noexcept;
+  bool empty() const noexcept { return size() == 0; }
+  std::optional<Position> first() const noexcept;
+  std::optional<Position> last() const noexcept;
+
+  Frames frames() const;
+  /// Those at `position` and above.
+  Frames frames_from(Position position) const;
+
+  /// The frame at a position, if it is stored. Reads at most the blocks that may have it.
+  std::expected<std::optional<Frame>, ArchiveError> at(Position position) const;
+
+  /// Copies a part into memory, where every view works on it: frames at `lowest` to `highest`.
+  std::expected<StoredStream, ArchiveError> load(Position lowest, Position highest) const;
+  /// The same for the last `count` frames.
+  std::expected<StoredStream, ArchiveError> load_last(std::size_t count) const;
+
+  /// Nothing is removed from an archive yet.
+  std::optional<EvictedRange> evicted() const noexcept { return std::nullopt; }
+
+private:
+  friend class ArchiveReader;
+  class Impl;
+  explicit ArchivedStream(std::shared_ptr<const Impl> impl);
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// Walks the blocks of a stream, each decoded when the walk reaches its lowest position and let go
+/// when it is used up. An input iterator: of one walk there is one place.
+class ArchivedStream::Iterator {
+public:
+  using iterator_concept = std::input_iterator_tag;
+  using value_type = FrameView;
+  using difference_type = std::ptrdiff_t;
+
+  Iterator();
+  Iterator(Iterator&&) noexcept;
+  Iterator& operator=(Iterator&&) noexcept;
+  ~Iterator();
+
+  FrameView operator*() const;
+  Position position() const;
+  Iterator& operator++();
+  void operator++(int) { ++*this; }
+  bool operator==(std::default_sentinel_t) const;
+
+private:
+  friend class ArchivedStream;
+  class Walk;
+  explicit Iterator(std::unique_ptr<Walk> walk);
+  std::unique_ptr<Walk> walk_;
+};
+
+} // namespace datastream

@@ -1,0 +1,19 @@
+#pragma once
+/// Makes an archive's index anew.
+
+#include <datastream/archive/archive.hpp>
+
+#include <expected>
+#include <filesystem>
+
+namespace datastream {
+
+/// Throws the index away and makes it from the segments alone. Nobody may have the archive open for
+/// writing. Where acknowledged frames are gone from the last segment, which opening refuses to pass
+/// over, this accepts their loss: they become a hole, with their sequences never given out again,
+/// and the archive goes on behind it in a new segment. Segments are never changed.
+/// Errors: as `Archive::open`, but for `metadata_ahead`.
+std::expected<ArchiveRecovery, ArchiveError> reindex(const std::filesystem::path& directory,
+                                                     ArchiveOptions options = {});
+
+} // namespace datastream

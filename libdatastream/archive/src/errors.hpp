@@ -1,0 +1,26 @@
+#pragma once
+/// Errors of files and of the format as errors of an archive.
+
+#include "format/format_error.hpp"
+
+#include <datastream/archive/archive_error.hpp>
+#include <datastream/archive/file_system.hpp>
+
+#include <cstdint>
+#include <expected>
+#include <filesystem>
+#include <string>
+
+namespace datastream {
+
+ArchiveError to_archive_error(const FileError& error);
+
+inline std::unexpected<ArchiveError> archive_failed(const FileError& error) {
+  return std::unexpected(to_archive_error(error));
+}
+
+/// `seg_….dss at byte 1234: the checksum of the block's body differs`
+ArchiveError damaged(const std::filesystem::path& path, std::uint64_t offset,
+                     const format::FormatError& error);
+
+} // namespace datastream
