@@ -85,8 +85,13 @@ EndpointTick ArchiveActor::publish(const SubscriptionStart& start) {
 Archive::Appended ArchiveActor::take(const EventBatch& batch) {
   malformed_ += batch.malformed;
   for (const Declaration& declaration : batch.declarations)
-    archive_->declare(declaration);
-  return batch.frames.empty() ? Archive::Appended{.ticket = done_} : archive_->append(batch.frames);
+    last_ticket_ = std::max(last_ticket_, archive_->declare(declaration));
+  Archive::Appended appended;
+  if (!batch.frames.empty())
+    appended = archive_->append(batch.frames);
+  // A receipt acknowledges what came before as well.
+  appended.ticket = last_ticket_ = std::max(last_ticket_, appended.ticket);
+  return appended;
 }
 
 void ArchiveActor::acknowledge(const Archive::Appended& appended, const FrameBatch& frames,

@@ -74,6 +74,7 @@ private:
   Subscriber subscriber_;
   std::shared_ptr<Window> publishers_; ///< of all who send `publish_atom`, as if they were one
   std::deque<Waiting> waiting_;        ///< by their tickets
+  std::uint64_t last_ticket_ = 0;      ///< of what was taken
   std::uint64_t done_ = 0;
   std::uint64_t malformed_ = 0;
 };
