@@ -66,17 +66,26 @@ Compressor::~Compressor() {
   ZSTD_freeCCtx(context_);
 }
 
-UnplacedBlock Compressor::finish(BlockHeader header, std::string directory, std::string body) {
+std::string Compressor::compress(std::string_view body) noexcept {
+  if (body.empty())
+    return {};
+  try {
+    // Room for something smaller only.
+    std::string smaller(body.size() - 1, '\0');
+    const std::size_t size = ZSTD_compressCCtx(context_, smaller.data(), smaller.size(),
+                                               body.data(), body.size(), compression_level);
+    smaller.resize(ZSTD_isError(size) != 0 ? 0 : size);
+    return smaller;
+  } catch (const std::bad_alloc&) {
+    return {}; // what is not compressed needs no memory
+  }
+}
+
+UnplacedBlock Compressor::finish(BlockHeader header, std::string directory,
+                                 std::string body) noexcept {
   header.directory_bytes = static_cast<std::uint32_t>(directory.size());
   header.raw_bytes = static_cast<std::uint32_t>(body.size());
-  // Room for something smaller only: what does not fit is kept as it is.
-  std::string smaller(body.size(), '\0');
-  const std::size_t size = body.empty()
-                               ? 0
-                               : ZSTD_compressCCtx(context_, smaller.data(), body.size() - 1,
-                                                   body.data(), body.size(), compression_level);
-  if (size != 0 && ZSTD_isError(size) == 0) {
-    smaller.resize(size);
+  if (std::string smaller = compress(body); !smaller.empty()) {
     body = std::move(smaller);
     header.compression = Compression::zstd;
   }

@@ -86,18 +86,22 @@ struct UnplacedBlock {
   std::string encoded_header() const;
 };
 
-/// Compresses what becomes smaller. Throws `std::bad_alloc`. One thread.
+/// Compresses what becomes smaller, if there is memory for it. One thread.
 class Compressor {
 public:
+  /// Throws `std::bad_alloc`.
   Compressor();
   ~Compressor();
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
 
   /// Makes a block of a body. `header` has kind and counts.
-  UnplacedBlock finish(BlockHeader header, std::string directory, std::string body);
+  UnplacedBlock finish(BlockHeader header, std::string directory, std::string body) noexcept;
 
 private:
+  /// Empty if it would not become smaller.
+  std::string compress(std::string_view body) noexcept;
+
   ZSTD_CCtx_s* context_;
 };
 

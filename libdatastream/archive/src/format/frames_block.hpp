@@ -38,6 +38,8 @@ public:
 
   /// Makes the block and begins another one.
   UnplacedBlock finish(Compressor& compressor);
+  /// Begins another one.
+  void clear() noexcept;
 
 private:
   struct Entry {
@@ -48,7 +50,6 @@ private:
   static_assert(sizeof(Entry) == frame_entry_bytes);
 
   void note_channel(std::uint32_t channel);
-  void clear() noexcept;
 
   std::string payloads_;
   std::vector<Entry> table_;

@@ -52,14 +52,14 @@ struct ArchiveOptions {
   /// not call the archive.
   struct Events {
     /// Everything up to and with this ticket is durable, or was counted as not stored.
-    std::function<void(std::uint64_t ticket)> committed;
+    std::function<void(std::uint64_t ticket)> committed{};
     /// Ingest stands still because of this.
-    std::function<void(const ArchiveError&)> suspended;
+    std::function<void(const ArchiveError&)> suspended{};
     /// Ingest goes on.
-    std::function<void()> resumed;
+    std::function<void()> resumed{};
     /// For good: only opening the archive again helps.
-    std::function<void(const ArchiveError&)> stopped;
-  } events;
+    std::function<void(const ArchiveError&)> stopped{};
+  } events{};
 
   FileSystem* files = nullptr;      ///< null: that of the operating system
   rocksdb::Env* metadata = nullptr; ///< where the index has its files; null: RocksDB's default

@@ -14,6 +14,6 @@ namespace datastream {
 /// and the archive goes on behind it in a new segment. Segments are never changed.
 /// Errors: as `Archive::open`, but for `metadata_ahead`.
 std::expected<ArchiveRecovery, ArchiveError> reindex(const std::filesystem::path& directory,
-                                                     ArchiveOptions options = {});
+                                                     const ArchiveOptions& options = {});
 
 } // namespace datastream

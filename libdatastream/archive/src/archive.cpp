@@ -1,0 +1,697 @@
+#include <datastream/archive/archive.hpp>
+
+#include "errors.hpp"
+#include "format/descriptors_block.hpp"
+#include "group.hpp"
+#include "recovery.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+namespace datastream {
+
+namespace {
+
+/// Uncompressed: small enough for a point read, large enough to compress well.
+constexpr std::size_t block_bytes = 256U << 10U;
+/// Of a segment's index, which is its footer.
+constexpr std::size_t index_bytes_max = 16U << 20U;
+/// What a changed page of positions costs in the index.
+constexpr std::size_t page_bytes = sizeof(PositionPage);
+
+std::int64_t microseconds(std::chrono::system_clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
+}
+
+} // namespace
+
+class Archive::Impl {
+public:
+  Impl(std::filesystem::path directory, ArchiveOptions options)
+      : directory_(std::move(directory)), options_(std::move(options)),
+        files_(options_.files ? *options_.files : posix_file_system()),
+        positions_(options_.compared_frames), filling_(block_bytes) {}
+  ~Impl() { (void)close(); }
+
+  std::expected<void, ArchiveError> open();
+
+  Appended append(const FrameBatch& batch, std::int64_t arrival);
+  std::uint64_t declare(const Declaration& declaration);
+  void commit();
+  std::expected<Sequence, ArchiveError> flush();
+  std::expected<Sequence, ArchiveError> close();
+
+  ArchiveLedger ledger() const;
+  Sequence last_durable() const;
+  std::optional<Position> highest_durable(const StreamId& stream) const;
+  std::optional<ArchiveError> trouble() const;
+
+  const std::filesystem::path& directory() const noexcept { return directory_; }
+  const ArchiveRecovery& recovery() const noexcept { return recovery_; }
+  const Catalog& catalog() const noexcept { return catalog_; }
+
+private:
+  using Lock = std::unique_lock<std::mutex>;
+  enum class State { running, suspended, stopped, closed };
+
+  /// A group on its way to the disk.
+  struct Committing {
+    Group group;
+    StoredPositions::Changes changes;
+    std::uint64_t ticket = 0;
+    /// Why it was not stored, should it not be.
+    std::uint64_t NotStored::* reason = &NotStored::no_room;
+  };
+
+  // On the thread of who appends, with the lock.
+  bool wait_for_room(Lock& lock);
+  std::size_t filling_bytes() const {
+    return filling_.bytes() + positions_.changed_pages() * page_bytes;
+  }
+  /// Nothing is stored from here on; what was about to be, is not.
+  void suspend(Lock& lock, ArchiveError error);
+  void drop_filling(std::uint64_t NotStored::* reason);
+  std::uint64_t NotStored::* reason() const;
+
+  // On the committing thread.
+  void run();
+  bool wants_commit() const;
+  void commit_filling(Lock& lock);
+  /// Makes a group durable; what it has of each stream goes to `streams`.
+  std::expected<void, WriteFailure> write_segment(Committing& committing,
+                                                  std::vector<format::BlockStream>& streams);
+  std::expected<void, WriteFailure> next_segment();
+  std::expected<void, ArchiveError> write_tip();
+  std::expected<void, ArchiveError> write_metadata(const Committing& committing);
+  ArchiveError no_memory() const;
+  void fail(Lock& lock, const Committing& committing, const WriteFailure& failure);
+  void stop(Lock& lock, ArchiveError error);
+  void try_to_resume(Lock& lock);
+  std::expected<void, WriteFailure> reopen();
+
+  // Without the lock, which is taken back.
+  void tell(Lock& lock, const std::function<void(const ArchiveError&)>& event,
+            const ArchiveError& error);
+  void publish_done(std::uint64_t ticket);
+
+  const std::filesystem::path directory_;
+  const ArchiveOptions options_;
+  FileSystem& files_;
+  ArchiveRecovery recovery_;
+  Catalog catalog_;
+  std::unique_ptr<FileLock> lock_;
+
+  // The committing thread's own.
+  OpenedArchive opened_;
+  format::Compressor committing_compressor_;
+  Metadata::Batch metadata_batch_; ///< for the next write
+  bool sealed_ = false;            ///< a segment, since the last one
+
+  std::mutex closing_mutex_; ///< before `mutex_`
+  mutable std::mutex mutex_;
+  std::condition_variable work_; ///< for the committing thread
+  std::condition_variable room_; ///< for those who append
+  std::condition_variable done_; ///< for those who flush
+  State state_ = State::running;
+  std::optional<ArchiveError> trouble_;
+  StoredPositions positions_;
+  format::Compressor filling_compressor_;
+  Group filling_;
+  std::uint64_t ticket_ = 1; ///< of the group that is filling
+  std::uint64_t done_ticket_ = 0;
+  std::uint64_t failed_ticket_ = 0; ///< the last group that was not stored
+  ArchiveError last_failure_{};     ///< why
+  bool commit_wanted_ = false;
+  bool closing_ = false;
+  Sequence last_durable_;
+  std::unordered_map<StreamId, Position> highest_durable_;
+  ArchiveLedger ledger_;
+
+  std::thread committer_;
+};
+
+std::expected<void, ArchiveError> Archive::Impl::open() {
+  if (const auto made = files_.create_directory(directory_); !made)
+    return archive_failed(made.error());
+  auto lock = lock_archive(files_, directory_);
+  if (!lock)
+    return std::unexpected(std::move(lock.error()));
+  lock_ = std::move(*lock);
+  if (auto opened = reopen(); !opened)
+    return std::unexpected(std::move(opened.error().error));
+  recovery_ = opened_.report;
+  last_durable_ = {opened_.segment->end().sequence - 1};
+  committer_ = std::thread([this] { run(); });
+  return {};
+}
+
+std::expected<void, WriteFailure> Archive::Impl::reopen() {
+  // RocksDB lets nobody else open its files.
+  opened_ = {};
+  metadata_batch_ = {};
+  sealed_ = false;
+  auto opened =
+      recover(directory_, {.files = files_, .metadata = options_.metadata}, catalog_, positions_);
+  if (!opened)
+    return std::unexpected(std::move(opened.error()));
+  opened_ = std::move(*opened);
+  return {};
+}
+
+// ------------------------------------------------------------------------------ appending
+
+std::uint64_t NotStored::* Archive::Impl::reason() const {
+  return state_ == State::suspended ? &NotStored::no_room : &NotStored::stopped;
+}
+
+bool Archive::Impl::wait_for_room(Lock& lock) {
+  while (state_ == State::running && !closing_ && filling_bytes() >= options_.group_bytes) {
+    work_.notify_one();
+    room_.wait(lock);
+  }
+  return state_ == State::running && !closing_;
+}
+
+Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t arrival) {
+  Lock lock(mutex_);
+  Appended result;
+  ledger_.offered += batch.size();
+  const auto rest_is_lost = [&](std::size_t from, std::uint64_t NotStored::* why) {
+    ledger_.not_stored.*why += batch.size() - from;
+    result.not_stored += batch.size() - from;
+  };
+  if (!batch.empty() && batch.stream().node.value.size() > format::text_bytes_max) {
+    rest_is_lost(0, &NotStored::too_large);
+    result.ticket = ticket_;
+    return result;
+  }
+  std::size_t next = 0;
+  bool begun = false; ///< the group that is filling knows of this batch
+  try {
+    for (; next < batch.size(); ++next) {
+      if (state_ != State::running || closing_ || filling_bytes() >= options_.group_bytes) {
+        begun = false;
+        if (!wait_for_room(lock)) {
+          rest_is_lost(next, closing_ ? &NotStored::stopped : reason());
+          break;
+        }
+      }
+      const FrameView frame = batch[next];
+      if (frame.payload.size() > format::body_bytes_max - format::frame_entry_bytes) {
+        ++ledger_.not_stored.too_large;
+        ++result.not_stored;
+        continue;
+      }
+      const auto place = positions_.look(batch.stream(), frame);
+      if (!place) {
+        suspend(lock, place.error());
+        rest_is_lost(next, reason());
+        break;
+      }
+      switch (place->seen) {
+      case StoredPositions::Seen::fresh:
+        if (!begun)
+          filling_.begin_batch(batch.shared_stream(), arrival);
+        begun = true;
+        filling_.add(frame, filling_compressor_);
+        positions_.mark(*place);
+        ++ledger_.pending;
+        ++result.taken;
+        break;
+      case StoredPositions::Seen::duplicate:
+        ++ledger_.duplicates;
+        ++result.duplicates;
+        break;
+      case StoredPositions::Seen::conflict:
+        ++ledger_.conflicts;
+        ++result.conflicts;
+        break;
+      case StoredPositions::Seen::unverified:
+        ++ledger_.unverified;
+        ++result.unverified;
+        break;
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    rest_is_lost(next, &NotStored::out_of_memory);
+  }
+  result.ticket = filling_.empty() ? ticket_ - 1 : ticket_;
+  work_.notify_one(); // a group has begun, or is full
+  return result;
+}
+
+std::uint64_t Archive::Impl::declare(const Declaration& declaration) {
+  const Lock lock(mutex_);
+  if (!format::fits(declaration)) {
+    ++ledger_.refused_declarations;
+    return ticket_ - 1;
+  }
+  bool is_new = false;
+  if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration)) {
+    is_new = catalog_.declare_stream(**stream);
+  } else {
+    const auto declared = catalog_.declare_channel(*std::get<ChannelDescriptorPtr>(declaration));
+    is_new = declared && *declared;
+    ledger_.conflicting_declarations += declared ? 0 : 1;
+  }
+  if (is_new) {
+    filling_.declare(declaration);
+    work_.notify_one();
+  }
+  return filling_.empty() ? ticket_ - 1 : ticket_;
+}
+
+void Archive::Impl::commit() {
+  const Lock lock(mutex_);
+  commit_wanted_ = true;
+  work_.notify_one();
+}
+
+std::expected<Sequence, ArchiveError> Archive::Impl::flush() {
+  Lock lock(mutex_);
+  const std::uint64_t done_before = done_ticket_;
+  const std::uint64_t wanted = filling_.empty() ? ticket_ - 1 : ticket_;
+  commit_wanted_ = true;
+  work_.notify_one();
+  done_.wait(lock, [&] { return done_ticket_ >= wanted || state_ != State::running; });
+  if (trouble_)
+    return std::unexpected(*trouble_);
+  if (failed_ticket_ > done_before) // and all is well again
+    return std::unexpected(last_failure_);
+  return last_durable_;
+}
+
+std::expected<Sequence, ArchiveError> Archive::Impl::close() {
+  const Lock once(closing_mutex_);
+  {
+    const Lock lock(mutex_);
+    closing_ = true;
+    work_.notify_one();
+    room_.notify_all();
+  }
+  if (committer_.joinable())
+    committer_.join();
+  const Lock lock(mutex_);
+  if (state_ != State::closed && trouble_)
+    return std::unexpected(*trouble_);
+  return last_durable_;
+}
+
+// ----------------------------------------------------------------------------- committing
+
+bool Archive::Impl::wants_commit() const {
+  return !filling_.empty() &&
+         (closing_ || commit_wanted_ || filling_bytes() >= options_.group_bytes ||
+          Group::Clock::now() >= filling_.begun() + options_.group_delay);
+}
+
+void Archive::Impl::run() {
+  Lock lock(mutex_);
+  while (true) {
+    if (state_ == State::stopped) {
+      work_.wait(lock, [&] { return closing_; });
+      break;
+    }
+    if (state_ == State::suspended) {
+      if (work_.wait_for(lock, options_.retry_interval, [&] { return closing_; }))
+        break;
+      try_to_resume(lock);
+      continue;
+    }
+    if (wants_commit()) {
+      commit_filling(lock);
+      continue;
+    }
+    commit_wanted_ = false;
+    if (closing_)
+      break;
+    if (filling_.empty())
+      work_.wait(lock);
+    else
+      work_.wait_until(lock, filling_.begun() + options_.group_delay);
+  }
+  if (state_ != State::running) {
+    ledger_.refused_declarations += filling_.declarations().size();
+    return;
+  }
+  lock.unlock();
+  const auto synced = opened_.metadata->sync();
+  opened_ = {};
+  lock.lock();
+  if (synced)
+    state_ = State::closed;
+  else
+    trouble_ = synced.error();
+}
+
+void Archive::Impl::commit_filling(Lock& lock) {
+  std::optional<Committing> taken;
+  try {
+    taken.emplace(Committing{Group(block_bytes), positions_.take_changes(), ticket_});
+  } catch (const std::bad_alloc&) {
+    // Nothing was taken, and all of it can be tried once more.
+    work_.wait_for(lock, options_.retry_interval, [&] { return closing_; });
+    return;
+  }
+  Committing& committing = *taken;
+  std::swap(committing.group, filling_);
+  ++ticket_;
+  commit_wanted_ = false;
+  room_.notify_all();
+  lock.unlock();
+
+  std::vector<format::BlockStream> streams;
+  std::expected<void, WriteFailure> stored;
+  try {
+    stored = write_segment(committing, streams);
+  } catch (const std::bad_alloc&) {
+    stored = std::unexpected(WriteFailure{
+        {ArchiveError::Kind::io, directory_.string() + ": there is no memory to commit", {}}});
+    committing.reason = &NotStored::out_of_memory;
+  }
+  if (!stored) {
+    lock.lock();
+    return fail(lock, committing, stored.error());
+  }
+  std::expected<void, ArchiveError> followed = write_tip();
+
+  lock.lock();
+  ++ledger_.commits;
+  ledger_.pending -= committing.group.frames();
+  ledger_.stored += committing.group.frames();
+  last_durable_ = {opened_.segment->end().sequence - 1};
+  for (const format::BlockStream& stream : streams) {
+    const auto known = highest_durable_.find(*stream.stream);
+    if (known == highest_durable_.end())
+      highest_durable_.emplace(*stream.stream, stream.highest);
+    else
+      known->second = std::max(known->second, stream.highest);
+  }
+  done_ticket_ = committing.ticket;
+  done_.notify_all();
+  lock.unlock();
+  publish_done(committing.ticket);
+
+  if (followed)
+    followed = write_metadata(committing);
+  lock.lock();
+  if (followed)
+    positions_.committed(committing.changes.number);
+  else
+    suspend(lock, std::move(followed.error()));
+}
+
+std::expected<void, WriteFailure>
+Archive::Impl::write_segment(Committing& committing, std::vector<format::BlockStream>& streams) {
+  std::vector<FilledBlock> filled = committing.group.take_blocks(committing_compressor_);
+  std::uint64_t bytes = 0;
+  for (const FilledBlock& block : filled)
+    bytes += block.block.size();
+  if ((opened_.segment->end().offset + bytes > options_.segment_bytes &&
+       !opened_.segment->empty()) ||
+      opened_.segment->index_bytes() > index_bytes_max)
+    if (auto next = next_segment(); !next)
+      return next;
+
+  std::vector<format::UnplacedBlock> blocks;
+  std::vector<Declaration> declared;
+  SegmentDeclarations queued;
+  format::DescriptorsBlockBuilder descriptors;
+  const auto finish_descriptors = [&] {
+    if (!descriptors.empty())
+      blocks.push_back(descriptors.finish(committing_compressor_));
+  };
+  const auto want = [&](Declaration declaration) {
+    if (opened_.segment->declarations().has(declaration) || queued.has(declaration))
+      return;
+    if (!descriptors.has_room(declaration))
+      finish_descriptors();
+    descriptors.add(declaration);
+    queued.add(declaration);
+    declared.push_back(std::move(declaration));
+  };
+  const auto want_stream = [&](const StreamId& stream) {
+    if (auto descriptor = catalog_.find_stream(stream))
+      want(std::move(descriptor));
+  };
+
+  // What became known, and then, in front of each block, what it uses and this segment lacks: so
+  // the frames of a segment can be named from itself.
+  for (const Declaration& declaration : committing.group.declarations()) {
+    if (const auto* channel = std::get_if<ChannelDescriptorPtr>(&declaration))
+      want_stream((*channel)->stream);
+    want(declaration);
+  }
+  for (FilledBlock& block : filled) {
+    for (format::BlockStream& stream : block.streams) {
+      want_stream(*stream.stream);
+      for (const std::uint32_t channel : stream.channels)
+        if (!opened_.segment->declarations().has(*stream.stream, {channel}))
+          if (auto descriptor = catalog_.find_channel(*stream.stream, ChannelId{channel}))
+            want(std::move(descriptor));
+      streams.push_back(std::move(stream));
+    }
+    finish_descriptors();
+    blocks.push_back(std::move(block.block));
+  }
+  finish_descriptors();
+  return opened_.segment->commit(blocks, declared);
+}
+
+std::expected<void, WriteFailure> Archive::Impl::next_segment() {
+  SegmentWriter& segment = *opened_.segment;
+  const auto bytes = segment.seal(committing_compressor_);
+  if (!bytes)
+    return std::unexpected(bytes.error());
+  metadata_batch_.add(ListedSegment{segment.number(), segment.header().first_sequence,
+                                    segment.end().sequence, *bytes});
+  sealed_ = true;
+  format::SegmentHeader header;
+  header.archive = opened_.archive;
+  header.number = segment.number() + 1;
+  header.first_sequence = segment.end().sequence;
+  header.created = microseconds(std::chrono::system_clock::now());
+  auto next = SegmentWriter::create(files_, directory_, header);
+  if (!next)
+    return std::unexpected(std::move(next.error()));
+  *opened_.segment = std::move(*next);
+  return {};
+}
+
+std::expected<void, ArchiveError> Archive::Impl::write_tip() {
+  try {
+    return opened_.tip->write({.archive = opened_.archive,
+                               .first_sequence = opened_.first_sequence,
+                               .end_sequence = opened_.segment->end().sequence,
+                               .segment = opened_.segment->number(),
+                               .offset = opened_.segment->end().offset});
+  } catch (const std::bad_alloc&) {
+    return std::unexpected(no_memory());
+  }
+}
+
+std::expected<void, ArchiveError> Archive::Impl::write_metadata(const Committing& committing) {
+  try {
+    for (const Declaration& declaration : committing.group.declarations())
+      metadata_batch_.add(declaration);
+    for (const StoredPositions::Change& change : committing.changes.pages)
+      metadata_batch_.set_positions(change.stream, change.page, change.positions);
+    metadata_batch_.set_cursor({opened_.segment->number(), opened_.segment->end()});
+    const bool sync =
+        std::exchange(sealed_, false) || options_.metadata_sync == MetadataSync::every_commit;
+    return opened_.metadata->write(std::exchange(metadata_batch_, {}), sync);
+  } catch (const std::bad_alloc&) {
+    return std::unexpected(no_memory());
+  }
+}
+
+ArchiveError Archive::Impl::no_memory() const {
+  return {ArchiveError::Kind::io, directory_.string() + ": there is no memory to commit", {}};
+}
+
+// ------------------------------------------------------------------------- failing, resuming
+
+void Archive::Impl::fail(Lock& lock, const Committing& committing, const WriteFailure& failure) {
+  ledger_.pending -= committing.group.frames();
+  ledger_.not_stored.*(failure.of_sync ? &NotStored::stopped : committing.reason) +=
+      committing.group.frames();
+  // Names are few, and nobody sends them again: they wait for better times.
+  for (const Declaration& declaration : committing.group.declarations())
+    filling_.declare(declaration);
+  failed_ticket_ = committing.ticket;
+  if (failure.of_sync)
+    stop(lock, failure.error);
+  else
+    suspend(lock, failure.error);
+}
+
+void Archive::Impl::drop_filling(std::uint64_t NotStored::* reason) {
+  ledger_.pending -= filling_.frames();
+  ledger_.not_stored.*reason += filling_.frames();
+  filling_.drop_frames();
+  failed_ticket_ = ticket_;
+  done_ticket_ = ticket_++;
+  room_.notify_all();
+  done_.notify_all();
+}
+
+void Archive::Impl::suspend(Lock& lock, ArchiveError error) {
+  if (state_ != State::running)
+    return;
+  state_ = State::suspended;
+  trouble_ = last_failure_ = error;
+  // Its frames were compared with others that are not stored.
+  drop_filling(&NotStored::no_room);
+  work_.notify_one();
+  tell(lock, options_.events.suspended, error);
+}
+
+void Archive::Impl::stop(Lock& lock, ArchiveError error) {
+  error.message += "; the archive takes nothing more until it is opened again";
+  state_ = State::stopped;
+  trouble_ = last_failure_ = error;
+  drop_filling(&NotStored::stopped);
+  tell(lock, options_.events.stopped, error);
+}
+
+void Archive::Impl::tell(Lock& lock, const std::function<void(const ArchiveError&)>& event,
+                         const ArchiveError& error) {
+  const std::uint64_t ticket = done_ticket_;
+  lock.unlock();
+  if (event)
+    event(error);
+  publish_done(ticket);
+  lock.lock();
+}
+
+void Archive::Impl::publish_done(std::uint64_t ticket) {
+  if (options_.events.committed)
+    options_.events.committed(ticket);
+}
+
+void Archive::Impl::try_to_resume(Lock& lock) {
+  lock.unlock();
+  std::expected<void, WriteFailure> opened;
+  try {
+    opened = reopen();
+  } catch (const std::bad_alloc&) {
+    opened = std::unexpected(WriteFailure{no_memory()});
+  }
+  lock.lock();
+  if (!opened) {
+    trouble_ = opened.error().error;
+    if (opened.error().of_sync)
+      stop(lock, opened.error().error);
+    return;
+  }
+  last_durable_ = {opened_.segment->end().sequence - 1};
+  state_ = State::running;
+  trouble_.reset();
+  lock.unlock();
+  if (options_.events.resumed)
+    options_.events.resumed();
+  lock.lock();
+}
+
+// ------------------------------------------------------------------------------- telling
+
+ArchiveLedger Archive::Impl::ledger() const {
+  const Lock lock(mutex_);
+  return ledger_;
+}
+
+Sequence Archive::Impl::last_durable() const {
+  const Lock lock(mutex_);
+  return last_durable_;
+}
+
+std::optional<Position> Archive::Impl::highest_durable(const StreamId& stream) const {
+  const Lock lock(mutex_);
+  const auto known = highest_durable_.find(stream);
+  return known == highest_durable_.end() ? std::nullopt : std::optional(known->second);
+}
+
+std::optional<ArchiveError> Archive::Impl::trouble() const {
+  const Lock lock(mutex_);
+  return trouble_;
+}
+
+// ------------------------------------------------------------------------------- Archive
+
+Archive::Archive(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Archive::~Archive() = default;
+
+std::expected<std::unique_ptr<Archive>, ArchiveError>
+Archive::open(const std::filesystem::path& directory, ArchiveOptions options) {
+  auto impl = std::make_unique<Impl>(directory, std::move(options));
+  if (auto opened = impl->open(); !opened)
+    return std::unexpected(std::move(opened.error()));
+  return std::unique_ptr<Archive>(new Archive(std::move(impl)));
+}
+
+const std::filesystem::path& Archive::directory() const noexcept {
+  return impl_->directory();
+}
+
+const ArchiveRecovery& Archive::recovery() const noexcept {
+  return impl_->recovery();
+}
+
+Archive::Appended Archive::append(const FrameBatch& batch) {
+  return append(batch, std::chrono::system_clock::now());
+}
+
+Archive::Appended Archive::append(const FrameBatch& batch,
+                                  std::chrono::system_clock::time_point arrival) {
+  return impl_->append(batch, microseconds(arrival));
+}
+
+std::uint64_t Archive::declare(const Declaration& declaration) {
+  return impl_->declare(declaration);
+}
+
+void Archive::declare(const DatastreamSnapshot& snapshot) {
+  for (const StreamDescriptor& stream : snapshot.streams)
+    declare(std::make_shared<const StreamDescriptor>(stream));
+  for (const ChannelDescriptor& channel : snapshot.channels)
+    declare(std::make_shared<const ChannelDescriptor>(channel));
+}
+
+void Archive::commit() {
+  impl_->commit();
+}
+
+std::expected<Sequence, ArchiveError> Archive::flush() {
+  return impl_->flush();
+}
+
+std::expected<Sequence, ArchiveError> Archive::close() {
+  return impl_->close();
+}
+
+ArchiveLedger Archive::ledger() const {
+  return impl_->ledger();
+}
+
+Sequence Archive::last_durable() const {
+  return impl_->last_durable();
+}
+
+std::optional<Position> Archive::highest_durable(const StreamId& stream) const {
+  return impl_->highest_durable(stream);
+}
+
+const Catalog& Archive::catalog() const {
+  return impl_->catalog();
+}
+
+std::optional<ArchiveError> Archive::trouble() const {
+  return impl_->trouble();
+}
+
+} // namespace datastream

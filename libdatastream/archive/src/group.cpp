@@ -1,0 +1,55 @@
+#include "group.hpp"
+
+#include <utility>
+
+namespace datastream {
+
+void Group::note_begin() {
+  if (empty())
+    begun_ = Clock::now();
+}
+
+void Group::begin_batch(const std::shared_ptr<const StreamId>& stream, std::int64_t arrival) {
+  stream_ = stream;
+  arrival_ = arrival;
+  builder_.begin_batch(stream, arrival);
+}
+
+void Group::add(const FrameView& frame, format::Compressor& compressor) {
+  if (builder_.bytes() >= block_bytes_ || !builder_.has_room(*stream_, frame.payload.size())) {
+    finish_block(compressor);
+    builder_.begin_batch(stream_, arrival_);
+  }
+  note_begin();
+  builder_.add(frame);
+  ++frames_;
+}
+
+void Group::declare(const Declaration& declaration) {
+  note_begin();
+  declarations_.push_back(declaration);
+}
+
+void Group::finish_block(format::Compressor& compressor) {
+  if (builder_.empty())
+    return;
+  filled_.reserve(filled_.size() + 1);
+  std::vector<format::BlockStream> streams = builder_.streams();
+  format::UnplacedBlock block = builder_.finish(compressor);
+  filled_bytes_ += block.size();
+  filled_.push_back({std::move(block), std::move(streams)});
+}
+
+void Group::drop_frames() noexcept {
+  builder_.clear();
+  filled_.clear();
+  filled_bytes_ = 0;
+  frames_ = 0;
+}
+
+std::vector<FilledBlock> Group::take_blocks(format::Compressor& compressor) {
+  finish_block(compressor);
+  return std::move(filled_);
+}
+
+} // namespace datastream

@@ -1,0 +1,66 @@
+#pragma once
+/// What will be committed together.
+
+#include "format/frames_block.hpp"
+#include "stored_positions.hpp"
+
+#include <datastream/model/descriptor.hpp>
+#include <datastream/model/frame.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace datastream {
+
+/// A block of frames, and what its segment must have declared before it.
+struct FilledBlock {
+  format::UnplacedBlock block;
+  std::vector<format::BlockStream> streams;
+};
+
+/// Frames of many batches and streams, as blocks, and declarations. Throws `std::bad_alloc`.
+///
+/// Thread safety: one owner.
+class Group {
+public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Group(std::size_t block_bytes) : block_bytes_(block_bytes) {}
+
+  /// What follows is of this stream and arrived at this time.
+  void begin_batch(const std::shared_ptr<const StreamId>& stream, std::int64_t arrival);
+  /// Adds a frame of that stream; a block that is full is compressed at once.
+  void add(const FrameView& frame, format::Compressor& compressor);
+  void declare(const Declaration& declaration);
+
+  bool empty() const noexcept { return frames_ == 0 && declarations_.empty(); }
+  std::uint64_t frames() const noexcept { return frames_; }
+  /// About what it will take in the file.
+  std::size_t bytes() const noexcept { return filled_bytes_ + builder_.bytes(); }
+  /// When the first frame or declaration came.
+  Clock::time_point begun() const noexcept { return begun_; }
+
+  const std::vector<Declaration>& declarations() const noexcept { return declarations_; }
+  /// Forgets the frames, not the declarations.
+  void drop_frames() noexcept;
+  /// Closes the last block, and gives all of them away.
+  std::vector<FilledBlock> take_blocks(format::Compressor& compressor);
+
+private:
+  void note_begin();
+  void finish_block(format::Compressor& compressor);
+
+  std::size_t block_bytes_;
+  std::uint64_t frames_ = 0;
+  std::size_t filled_bytes_ = 0;
+  Clock::time_point begun_;
+  std::shared_ptr<const StreamId> stream_;
+  std::int64_t arrival_ = 0;
+  format::FramesBlockBuilder builder_;
+  std::vector<FilledBlock> filled_;
+  std::vector<Declaration> declarations_;
+};
+
+} // namespace datastream

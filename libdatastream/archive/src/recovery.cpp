@@ -1,0 +1,527 @@
+#include "recovery.hpp"
+
+#include "errors.hpp"
+#include "format/frames_block.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+
+namespace datastream {
+
+using namespace format;
+
+namespace {
+
+constexpr const char* index_directory = "index";
+constexpr std::string_view temporary_end = ".tmp";
+/// The index follows in steps of so many changed pages: bounded memory, few writes.
+constexpr std::size_t pages_per_step = 1024;
+
+using Kind = ArchiveError::Kind;
+
+std::unexpected<WriteFailure> refuse(ArchiveError error) {
+  return std::unexpected(WriteFailure{std::move(error), false});
+}
+
+std::unexpected<WriteFailure> refuse(const FileError& error) {
+  return refuse(to_archive_error(error));
+}
+
+ArchiveId new_archive_id() {
+  ArchiveId id{};
+  std::random_device random;
+  for (std::size_t at = 0; at < id.size(); at += sizeof(unsigned)) {
+    const unsigned part = random();
+    std::copy_n(reinterpret_cast<const char*>(&part), sizeof part, id.begin() + at);
+  }
+  return id;
+}
+
+std::int64_t now() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+SequenceRange sequences(std::uint64_t first, std::uint64_t end) {
+  return {{first}, {end - 1}};
+}
+
+/// One recovery, step by step.
+class Recovery {
+public:
+  Recovery(std::filesystem::path directory, const RecoveryOptions& options, Catalog& catalog,
+           StoredPositions& positions)
+      : directory_(std::move(directory)), options_(options), files_(options.files),
+        catalog_(catalog), positions_(positions) {}
+
+  std::expected<OpenedArchive, WriteFailure> run();
+
+private:
+  using Result = std::expected<void, WriteFailure>;
+
+  Result list();
+  Result open_metadata();
+  Result check_identity();
+  Result check_listed();
+  Result replay();
+  Result replay_segment(std::uint64_t number, bool last);
+  Result replay_sealed(const SegmentFile& segment, const SegmentFile::Sealed& sealed,
+                       std::uint64_t bytes);
+  Result replay_open(SegmentFile& segment, std::uint64_t size, bool last);
+  Result take(const SegmentFile& segment, const IndexEntry& entry, const BlockPtr& body);
+  Result follow();
+  Result finish();
+
+  std::filesystem::path path_of(std::uint64_t number) const {
+    return directory_ / segment_name(number);
+  }
+  void declare(const Declaration& declaration);
+  /// What is said when acknowledged frames are gone.
+  WriteFailure ahead(std::string what) const;
+  void hole(Kind kind, std::string what, std::uint64_t first, std::uint64_t end);
+  /// How far the archive was durable, as far as the tip and the index tell.
+  std::uint64_t acknowledged_end() const;
+
+  std::filesystem::path directory_;
+  const RecoveryOptions& options_;
+  FileSystem& files_;
+  Catalog& catalog_;
+  StoredPositions& positions_;
+
+  OpenedArchive opened_;
+  std::vector<std::uint64_t> numbers_; ///< of the segments, ascending
+  std::optional<Tip> tip_;
+  std::optional<MetadataCursor> cursor_; ///< of the index, as it was found
+
+  // While replaying.
+  std::uint64_t sequence_ = 1;      ///< of the next frame
+  std::optional<BlockPlace> start_; ///< within the first segment that is replayed
+  Metadata::Batch batch_;
+  MetadataCursor followed_;
+};
+
+void Recovery::declare(const Declaration& declaration) {
+  if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration))
+    catalog_.declare_stream(**stream);
+  else // a segment repeats what an earlier one has; conflicts were never written
+    (void)catalog_.declare_channel(*std::get<ChannelDescriptorPtr>(declaration));
+}
+
+WriteFailure Recovery::ahead(std::string what) const {
+  return {{Kind::metadata_ahead,
+           std::move(what) +
+               ": frames that were acknowledged are gone. Look with: datastream-archive "
+               "verify " +
+               directory_.string() + "; to go on without them: datastream-archive reindex " +
+               directory_.string(),
+           {}},
+          false};
+}
+
+void Recovery::hole(Kind kind, std::string what, std::uint64_t first, std::uint64_t end) {
+  ArchiveError error{kind, std::move(what), {}};
+  if (first < end)
+    error.lost = sequences(first, end);
+  opened_.report.holes.push_back(std::move(error));
+}
+
+std::uint64_t Recovery::acknowledged_end() const {
+  return std::max(tip_ ? tip_->end_sequence : 1, cursor_ ? cursor_->place.sequence : 1);
+}
+
+Recovery::Result Recovery::list() {
+  const auto names = files_.list(directory_);
+  if (!names)
+    return refuse(names.error());
+  for (const std::string& name : *names) {
+    if (name.starts_with("seg_") && name.ends_with(temporary_end)) {
+      if (const auto removed = files_.remove(directory_ / name); !removed)
+        return refuse(removed.error());
+      continue;
+    }
+    const auto parsed = parse_segment_name(name);
+    if (!parsed)
+      continue;
+    if (parsed->generation != 0)
+      return refuse({Kind::unsupported,
+                     (directory_ / name).string() +
+                         ": a segment of a generation that this library does not know",
+                     {}});
+    numbers_.push_back(parsed->number);
+  }
+  std::ranges::sort(numbers_);
+  auto tip = read_tip(files_, directory_);
+  if (!tip)
+    return refuse(tip.error());
+  tip_ = *tip;
+  return {};
+}
+
+Recovery::Result Recovery::open_metadata() {
+  const std::filesystem::path path = directory_ / index_directory;
+  if (options_.reindex)
+    if (auto destroyed = Metadata::destroy(path, options_.metadata); !destroyed)
+      return refuse(std::move(destroyed.error()));
+  auto metadata = Metadata::open(path, options_.metadata);
+  if (!metadata)
+    return refuse(std::move(metadata.error()));
+  opened_.metadata = std::move(*metadata);
+  positions_.reset(opened_.metadata.get());
+  auto cursor = opened_.metadata->cursor();
+  if (!cursor)
+    return refuse(std::move(cursor.error()));
+  cursor_ = *cursor;
+  const auto declarations = opened_.metadata->declarations();
+  if (!declarations)
+    return refuse(declarations.error());
+  for (const Declaration& declaration : *declarations)
+    declare(declaration);
+  return {};
+}
+
+Recovery::Result Recovery::check_identity() {
+  const auto known = opened_.metadata->archive();
+  if (!known)
+    return refuse(known.error());
+  std::optional<ArchiveId> id = *known;
+  if (tip_) {
+    if (id && *id != tip_->archive)
+      return refuse({Kind::damaged,
+                     (directory_ / "tip").string() + ": is of another archive than the index",
+                     {}});
+    id = tip_->archive;
+  }
+  if (!id)
+    for (const std::uint64_t number : numbers_)
+      if (const auto segment = SegmentFile::open(files_, path_of(number))) {
+        id = segment->header().archive;
+        break;
+      }
+  opened_.report.created = numbers_.empty() && !id;
+  if (options_.reindex && opened_.report.created)
+    return refuse({Kind::not_an_archive, directory_.string() + ": there is no archive", {}});
+  opened_.report.reindexed = !numbers_.empty() && !cursor_;
+  opened_.archive = id ? *id : new_archive_id();
+  if (tip_)
+    opened_.first_sequence = tip_->first_sequence;
+  batch_.set_archive(opened_.archive);
+  return {};
+}
+
+Recovery::Result Recovery::check_listed() {
+  const auto listed = opened_.metadata->segments();
+  if (!listed)
+    return refuse(listed.error());
+  for (const ListedSegment& segment : *listed) {
+    const std::filesystem::path path = path_of(segment.number);
+    if (!std::ranges::binary_search(numbers_, segment.number)) {
+      hole(Kind::missing, path.string() + ": this segment is missing", segment.first_sequence,
+           segment.end_sequence);
+      continue;
+    }
+    const auto file = files_.open(path, FileSystem::Mode::read);
+    if (!file)
+      return refuse(file.error());
+    const auto bytes = (*file)->size();
+    if (!bytes)
+      return refuse(bytes.error());
+    if (*bytes != segment.bytes)
+      hole(Kind::damaged,
+           path.string() + ": has " + std::to_string(*bytes) + " bytes instead of " +
+               std::to_string(segment.bytes),
+           segment.first_sequence, segment.end_sequence);
+  }
+  return {};
+}
+
+Recovery::Result Recovery::replay() {
+  auto first = numbers_.begin();
+  if (cursor_) {
+    first = std::ranges::lower_bound(numbers_, cursor_->segment);
+    sequence_ = cursor_->place.sequence;
+    followed_ = *cursor_;
+    if (first != numbers_.end() && *first == cursor_->segment)
+      start_ = cursor_->place;
+    else
+      return std::unexpected(
+          ahead(path_of(cursor_->segment).string() + " is missing, and the index knows it"));
+  } else {
+    sequence_ = opened_.first_sequence;
+  }
+  if (tip_ && (numbers_.empty() || numbers_.back() < tip_->segment) && !options_.reindex)
+    return std::unexpected(
+        ahead(path_of(tip_->segment).string() + " is missing, and the tip knows it"));
+  for (auto at = first; at != numbers_.end(); ++at)
+    if (auto replayed = replay_segment(*at, at + 1 == numbers_.end()); !replayed)
+      return replayed;
+  return {};
+}
+
+Recovery::Result Recovery::replay_segment(std::uint64_t number, bool last) {
+  auto segment = SegmentFile::open(files_, path_of(number));
+  if (!segment) {
+    ArchiveError& error = segment.error();
+    if (error.kind != Kind::damaged)
+      return refuse(std::move(error));
+    if (last && !options_.reindex)
+      return std::unexpected(ahead(error.message));
+    // Until the next segment says where it begins, nobody knows what was in this one.
+    hole(error.kind, error.message, 0, 0);
+    return {};
+  }
+  const SegmentHeader& header = segment->header();
+  if (header.archive != opened_.archive || header.number != number)
+    return refuse({Kind::damaged,
+                   segment->path().string() + ": is a segment of another archive, or has another "
+                                              "segment's name",
+                   {}});
+  if (!start_) {
+    if (header.first_sequence < sequence_)
+      return refuse({Kind::damaged,
+                     segment->path().string() + ": begins at sequence " +
+                         std::to_string(header.first_sequence) + ", which an earlier segment has",
+                     {}});
+    if (header.first_sequence > sequence_)
+      hole(Kind::missing,
+           directory_.string() + ": segments are missing before " + segment_name(number), sequence_,
+           header.first_sequence);
+    sequence_ = header.first_sequence;
+  }
+  const auto size = segment->size();
+  if (!size)
+    return refuse(size.error());
+  auto sealed = segment->read_footer(*size);
+  if (!sealed && sealed.error().kind != Kind::damaged)
+    return refuse(std::move(sealed.error()));
+  if (sealed && *sealed)
+    return replay_sealed(*segment, **sealed, *size);
+  if (!sealed)
+    hole(Kind::damaged, sealed.error().message, 0, 0); // its blocks may be whole
+  return replay_open(*segment, *size, last);
+}
+
+Recovery::Result Recovery::replay_sealed(const SegmentFile& segment,
+                                         const SegmentFile::Sealed& sealed, std::uint64_t bytes) {
+  const std::optional<BlockPlace> start = std::exchange(start_, std::nullopt);
+  if (start && start->offset > sealed.end.offset)
+    return std::unexpected(ahead(segment.path().string() + " ends at byte " +
+                                 std::to_string(sealed.end.offset) + ", and the index knows " +
+                                 std::to_string(start->offset)));
+  for (const IndexEntry& entry : sealed.entries) {
+    if (start && entry.offset < start->offset)
+      continue;
+    const auto body = segment.read_body(entry);
+    if (!body && body.error().kind != Kind::damaged)
+      return refuse(body.error());
+    if (!body) {
+      hole(Kind::damaged, body.error().message, entry.header.first_sequence,
+           entry.header.end_sequence());
+      continue;
+    }
+    if (auto taken = take(segment, entry, *body); !taken)
+      return taken;
+  }
+  batch_.add(ListedSegment{segment.header().number, segment.header().first_sequence,
+                           sealed.end.sequence, bytes});
+  sequence_ = sealed.end.sequence;
+  followed_ = {segment.header().number, sealed.end};
+  return follow();
+}
+
+Recovery::Result Recovery::replay_open(SegmentFile& segment, std::uint64_t size, bool last) {
+  const std::uint64_t number = segment.header().number;
+  const std::optional<BlockPlace> start = std::exchange(start_, std::nullopt);
+  std::vector<IndexEntry> entries;
+  SegmentDeclarations declared;
+  BlockPlace place = segment.begin();
+  std::string fault;
+  while (place.offset < size) {
+    auto entry = segment.read_entry(place, size);
+    // A footer without its trailer was being written when everything stopped.
+    if (entry && entry->header.kind == BlockKind::footer) {
+      fault = segment.path().string() + " at byte " + std::to_string(place.offset) +
+              ": the footer is not complete";
+      break;
+    }
+    std::expected<BlockPtr, ArchiveError> body;
+    const bool known = start && place.offset < start->offset;
+    const bool needed = entry && (!known || entry->header.kind == BlockKind::descriptors);
+    if (needed)
+      body = segment.read_body(*entry);
+    if (!entry || (needed && !body)) {
+      ArchiveError& error = entry ? body.error() : entry.error();
+      if (error.kind != Kind::damaged)
+        return refuse(std::move(error));
+      fault = error.message;
+      break;
+    }
+    if (entry->header.kind == BlockKind::descriptors) {
+      const auto declarations = decode_descriptors(entry->header, *body);
+      if (!declarations) {
+        fault = damaged(segment.path(), place.offset, declarations.error()).message;
+        break;
+      }
+      for (const Declaration& declaration : *declarations)
+        declared.add(declaration);
+    }
+    if (!known) {
+      if (auto taken = take(segment, *entry, *body); !taken)
+        return taken;
+    }
+    place = behind(*entry);
+    entries.push_back(std::move(*entry));
+  }
+  // What was acknowledged must be there.
+  const std::uint64_t known_to_tip = tip_ && tip_->segment == number ? tip_->offset : 0;
+  const std::uint64_t known_to_index = start ? start->offset : 0;
+  const bool lost = place.offset < std::max(known_to_tip, known_to_index);
+  if (lost && last && !options_.reindex)
+    return std::unexpected(ahead(segment.path().string() + " is whole up to byte " +
+                                 std::to_string(place.offset) +
+                                 " only, and was durable up to byte " +
+                                 std::to_string(std::max(known_to_tip, known_to_index)) +
+                                 (fault.empty() ? "" : " (" + fault + ")")));
+  sequence_ = place.sequence;
+  followed_ = {number, place};
+  if (!last)
+    return {}; // what is missing shows where the next segment begins
+  if (lost) {
+    // Its numbers are taken: the archive goes on behind them, in another segment.
+    hole(Kind::damaged, fault.empty() ? segment.path().string() + ": is too short" : fault,
+         place.sequence, acknowledged_end());
+    sequence_ = std::max(sequence_, acknowledged_end());
+    return {};
+  }
+  opened_.report.torn_bytes = size - place.offset;
+  auto writer = SegmentWriter::resume(files_, segment, entries, std::move(declared),
+                                      std::max<std::uint64_t>(known_to_tip, segment_header_bytes));
+  if (!writer)
+    return std::unexpected(std::move(writer.error()));
+  opened_.segment = std::make_unique<SegmentWriter>(std::move(*writer));
+  return {};
+}
+
+Recovery::Result Recovery::take(const SegmentFile& segment, const IndexEntry& entry,
+                                const BlockPtr& body) {
+  if (entry.header.kind == BlockKind::descriptors) {
+    const auto declarations = decode_descriptors(entry.header, body);
+    if (!declarations) {
+      hole(Kind::damaged, damaged(segment.path(), entry.offset, declarations.error()).message, 0,
+           0);
+      return {};
+    }
+    for (const Declaration& declaration : *declarations) {
+      declare(declaration);
+      batch_.add(declaration);
+    }
+  } else {
+    const auto frames = decode_frames(entry.header, entry.directory, body);
+    if (!frames) {
+      hole(Kind::damaged, damaged(segment.path(), entry.offset, frames.error()).message,
+           entry.header.first_sequence, entry.header.end_sequence());
+      return {};
+    }
+    for (const FrameBatch& batch : frames->batches)
+      for (const FrameView& frame : batch) {
+        const auto place = positions_.look(batch.stream(), frame);
+        if (!place)
+          return refuse(place.error());
+        if (place->seen == StoredPositions::Seen::fresh)
+          positions_.mark(*place);
+      }
+    if (cursor_)
+      opened_.report.adopted_frames += entry.header.frames;
+  }
+  followed_ = {segment.header().number, behind(entry)};
+  return positions_.changed_pages() < pages_per_step ? Result() : follow();
+}
+
+Recovery::Result Recovery::follow() {
+  const StoredPositions::Changes changes = positions_.take_changes();
+  for (const StoredPositions::Change& change : changes.pages)
+    batch_.set_positions(change.stream, change.page, change.positions);
+  batch_.set_cursor(followed_);
+  if (auto written = opened_.metadata->write(std::exchange(batch_, {}), false); !written)
+    return refuse(std::move(written.error()));
+  positions_.committed(changes.number);
+  return {};
+}
+
+Recovery::Result Recovery::finish() {
+  const std::uint64_t acknowledged = acknowledged_end();
+  if (acknowledged > sequence_) {
+    const std::string what =
+        directory_.string() + ": sequence " + std::to_string(acknowledged - 1) +
+        " was durable, and the segments end at " + std::to_string(sequence_ - 1);
+    if (!options_.reindex)
+      return std::unexpected(ahead(what));
+    hole(Kind::missing, what, sequence_, acknowledged);
+    sequence_ = acknowledged;
+    opened_.segment.reset();
+  }
+  if (!opened_.segment) {
+    SegmentHeader header;
+    header.archive = opened_.archive;
+    header.number = std::max(numbers_.empty() ? 0 : numbers_.back(), tip_ ? tip_->segment : 0) + 1;
+    header.first_sequence = sequence_;
+    header.created = now();
+    auto segment = SegmentWriter::create(files_, directory_, header);
+    if (!segment)
+      return std::unexpected(std::move(segment.error()));
+    opened_.segment = std::make_unique<SegmentWriter>(std::move(*segment));
+  }
+  followed_ = {opened_.segment->number(), opened_.segment->end()};
+  if (auto followed = follow(); !followed)
+    return followed;
+  auto tip = TipFile::open(files_, directory_, tip_);
+  if (!tip)
+    return refuse(std::move(tip.error()));
+  opened_.tip = std::make_unique<TipFile>(std::move(*tip));
+  if (auto written = opened_.tip->write({.archive = opened_.archive,
+                                         .first_sequence = opened_.first_sequence,
+                                         .end_sequence = followed_.place.sequence,
+                                         .segment = followed_.segment,
+                                         .offset = followed_.place.offset});
+      !written)
+    return refuse(std::move(written.error()));
+  if (opened_.report.created) {
+    const std::filesystem::path parent = std::filesystem::absolute(directory_).parent_path();
+    if (const auto synced = files_.sync_directory(parent); !synced)
+      return std::unexpected(WriteFailure{to_archive_error(synced.error()), true});
+  }
+  return {};
+}
+
+std::expected<OpenedArchive, WriteFailure> Recovery::run() {
+  for (const auto step : {&Recovery::list, &Recovery::open_metadata, &Recovery::check_identity,
+                          &Recovery::check_listed, &Recovery::replay, &Recovery::finish})
+    if (auto done = (this->*step)(); !done)
+      return std::unexpected(std::move(done.error()));
+  return std::move(opened_);
+}
+
+} // namespace
+
+std::expected<std::unique_ptr<FileLock>, ArchiveError>
+lock_archive(FileSystem& files, const std::filesystem::path& directory) {
+  auto lock = files.lock(directory / "LOCK");
+  if (lock)
+    return std::move(*lock);
+  if (!lock.error().is(std::errc::resource_unavailable_try_again))
+    return archive_failed(lock.error());
+  return std::unexpected(ArchiveError{
+      Kind::locked, directory.string() + ": somebody else has this archive open for writing", {}});
+}
+
+std::expected<OpenedArchive, WriteFailure> recover(const std::filesystem::path& directory,
+                                                   const RecoveryOptions& options, Catalog& catalog,
+                                                   StoredPositions& positions) {
+  return Recovery(directory, options, catalog, positions).run();
+}
+
+} // namespace datastream

@@ -1,0 +1,45 @@
+#pragma once
+/// Brings an archive into the state in which it can be written, whatever a crash has left.
+
+#include "metadata.hpp"
+#include "segment_writer.hpp"
+#include "stored_positions.hpp"
+#include "tip_file.hpp"
+
+#include <datastream/archive/archive.hpp>
+#include <datastream/pipe/catalog.hpp>
+
+#include <expected>
+#include <filesystem>
+#include <memory>
+
+namespace datastream {
+
+/// Everything that writing needs.
+struct OpenedArchive {
+  format::ArchiveId archive{};
+  std::unique_ptr<Metadata> metadata;
+  std::unique_ptr<SegmentWriter> segment;
+  std::unique_ptr<TipFile> tip;
+  std::uint64_t first_sequence = 1; ///< the oldest that is kept
+  ArchiveRecovery report;
+};
+
+struct RecoveryOptions {
+  FileSystem& files;
+  rocksdb::Env* metadata = nullptr;
+  /// Make the index anew, and take the loss of acknowledged frames for a hole: see `reindex`.
+  bool reindex = false;
+};
+
+/// What only one may have who writes. Errors: `locked`, `io`.
+std::expected<std::unique_ptr<FileLock>, ArchiveError>
+lock_archive(FileSystem& files, const std::filesystem::path& directory);
+
+/// The caller has the archive's lock. Fills `catalog` and `positions`, which refer to the index
+/// that is returned. Throws `std::bad_alloc`. Errors: as `Archive::open`.
+std::expected<OpenedArchive, WriteFailure> recover(const std::filesystem::path& directory,
+                                                   const RecoveryOptions& options, Catalog& catalog,
+                                                   StoredPositions& positions);
+
+} // namespace datastream

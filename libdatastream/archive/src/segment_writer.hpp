@@ -1,0 +1,95 @@
+#pragma once
+/// The segment that is being written.
+
+#include "format/block_index.hpp"
+#include "format/descriptors_block.hpp"
+#include "format/segment_header.hpp"
+#include "segment_file.hpp"
+
+#include <datastream/archive/archive_error.hpp>
+#include <datastream/archive/file_system.hpp>
+#include <datastream/model/descriptor.hpp>
+
+#include <cstdint>
+#include <expected>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace datastream {
+
+/// A write that failed.
+struct WriteFailure {
+  ArchiveError error;
+  /// It was a sync: nobody knows what the disk holds of what was written before.
+  bool of_sync = false;
+};
+
+/// Which descriptors a segment has, so that each stands in it once.
+class SegmentDeclarations {
+public:
+  bool has(const StreamId& stream) const { return channels_.contains(stream); }
+  bool has(const StreamId& stream, ChannelId channel) const;
+  bool has(const Declaration& declaration) const;
+  void add(const Declaration& declaration);
+
+private:
+  // A stream without descriptor of its own has an entry as soon as one of its channels has.
+  std::unordered_map<StreamId, std::unordered_set<std::uint32_t>> channels_;
+};
+
+/// Thread safety: one owner.
+class SegmentWriter {
+public:
+  /// Creates a segment and makes it durable, under its name.
+  static std::expected<SegmentWriter, WriteFailure> create(FileSystem& files,
+                                                           const std::filesystem::path& directory,
+                                                           const format::SegmentHeader& header);
+
+  /// Goes on with one of which `entries` were found to be whole, and cuts off what is behind them.
+  /// What lies behind `durable` is written and synced once more: after a sync that failed, memory
+  /// may have what the disk has not.
+  static std::expected<SegmentWriter, WriteFailure>
+  resume(FileSystem& files, const SegmentFile& segment,
+         const std::vector<format::IndexEntry>& entries, SegmentDeclarations declarations,
+         std::uint64_t durable);
+
+  std::uint64_t number() const noexcept { return header_.number; }
+  const format::SegmentHeader& header() const noexcept { return header_; }
+  /// Behind everything that was committed.
+  const BlockPlace& end() const noexcept { return end_; }
+  bool empty() const noexcept { return index_.blocks() == 0; }
+  std::size_t index_bytes() const noexcept { return index_.bytes(); }
+  const SegmentDeclarations& declarations() const noexcept { return declarations_; }
+
+  /// Places blocks behind each other, writes and syncs them. After a failure, or an exception, this
+  /// object is good for nothing more; unless it was of the sync, the file is cut back to what it
+  /// was, or, should that fail too, has a torn tail, which `resume` cuts off.
+  std::expected<void, WriteFailure> commit(std::vector<format::UnplacedBlock>& blocks,
+                                           const std::vector<Declaration>& declared);
+
+  /// Writes the footer, and takes nothing more. Returns the file's size.
+  std::expected<std::uint64_t, WriteFailure> seal(format::Compressor& compressor);
+
+private:
+  SegmentWriter(FileSystem& files, std::filesystem::path path, std::unique_ptr<File> file,
+                const format::SegmentHeader& header, BlockPlace end)
+      : files_(&files), path_(std::move(path)), file_(std::move(file)), header_(header), end_(end) {
+  }
+
+  std::unexpected<WriteFailure> cut_back(const FileError& error);
+  std::expected<void, WriteFailure> write_again(std::uint64_t from);
+
+  FileSystem* files_;
+  std::filesystem::path path_;
+  std::unique_ptr<File> file_;
+  format::SegmentHeader header_;
+  BlockPlace end_;
+  format::FooterBuilder index_;
+  SegmentDeclarations declarations_;
+};
+
+} // namespace datastream

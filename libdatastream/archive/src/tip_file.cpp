@@ -1,0 +1,75 @@
+#include "tip_file.hpp"
+
+#include "errors.hpp"
+
+#include <array>
+#include <string>
+#include <utility>
+
+namespace datastream {
+
+namespace {
+
+constexpr const char* name = "tip";
+
+} // namespace
+
+std::expected<std::optional<format::Tip>, ArchiveError>
+read_tip(FileSystem& files, const std::filesystem::path& directory) {
+  const auto file = files.open(directory / name, FileSystem::Mode::read);
+  if (!file) {
+    if (file.error().is(std::errc::no_such_file_or_directory))
+      return std::nullopt;
+    return archive_failed(file.error());
+  }
+  std::array<char, format::tip_file_bytes> bytes{};
+  const auto count = (*file)->read(0, bytes);
+  if (!count)
+    return archive_failed(count.error());
+  bool unsupported = false;
+  const auto tip = format::decode_tip({bytes.data(), *count}, &unsupported);
+  if (tip)
+    return *tip;
+  if (!unsupported)
+    return std::nullopt;
+  ArchiveError error = damaged(directory / name, 0, tip.error());
+  error.kind = ArchiveError::Kind::unsupported;
+  return std::unexpected(std::move(error));
+}
+
+std::expected<TipFile, ArchiveError> TipFile::open(FileSystem& files,
+                                                   const std::filesystem::path& directory,
+                                                   const std::optional<format::Tip>& last) {
+  const std::uint64_t count = last ? last->count : 0;
+  auto file = files.open(directory / name, FileSystem::Mode::update);
+  if (file)
+    return TipFile(std::move(*file), count);
+  if (!file.error().is(std::errc::no_such_file_or_directory))
+    return archive_failed(file.error());
+  file = files.open(directory / name, FileSystem::Mode::create);
+  if (!file)
+    return archive_failed(file.error());
+  // All the room that it will ever take.
+  const std::string zeros(format::tip_file_bytes, '\0');
+  const std::string_view parts[] = {zeros};
+  if (const auto written = (*file)->write(0, parts); !written)
+    return archive_failed(written.error());
+  if (const auto synced = (*file)->sync(); !synced)
+    return archive_failed(synced.error());
+  if (const auto synced = files.sync_directory(directory); !synced)
+    return archive_failed(synced.error());
+  return TipFile(std::move(*file), count);
+}
+
+std::expected<void, ArchiveError> TipFile::write(format::Tip tip) {
+  tip.count = count_ + 1;
+  const std::string bytes = encode(tip);
+  const std::string_view parts[] = {bytes};
+  const auto written = file_->write((tip.count % 2) * format::tip_place_bytes, parts);
+  if (!written)
+    return archive_failed(written.error());
+  count_ = tip.count;
+  return {};
+}
+
+} // namespace datastream

@@ -1,0 +1,41 @@
+#pragma once
+/// The file `tip` of an archive, as its writer has it.
+
+#include "format/tip.hpp"
+
+#include <datastream/archive/archive_error.hpp>
+#include <datastream/archive/file_system.hpp>
+
+#include <expected>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+namespace datastream {
+
+/// The tip in this directory; nothing if there is no file, or none of its places is whole.
+/// Errors: `unsupported`, `io`.
+std::expected<std::optional<format::Tip>, ArchiveError>
+read_tip(FileSystem& files, const std::filesystem::path& directory);
+
+/// Thread safety: one owner.
+class TipFile {
+public:
+  /// Opens or creates the file. What will be written follows `last`.
+  static std::expected<TipFile, ArchiveError> open(FileSystem& files,
+                                                   const std::filesystem::path& directory,
+                                                   const std::optional<format::Tip>& last);
+
+  /// Publishes how far the archive is durable, which it must be. Is not synced: a power cut may
+  /// take it back, which hides what is durable until the archive is opened again, and no more.
+  std::expected<void, ArchiveError> write(format::Tip tip);
+
+private:
+  TipFile(std::unique_ptr<File> file, std::uint64_t count)
+      : file_(std::move(file)), count_(count) {}
+
+  std::unique_ptr<File> file_;
+  std::uint64_t count_;
+};
+
+} // namespace datastream

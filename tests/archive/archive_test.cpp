@@ -1,0 +1,325 @@
+#include "archive_test_support.hpp"
+
+#include "eventually.hpp"
+
+#include <datastream/archive/reindex.hpp>
+
+#include <atomic>
+#include <thread>
+
+using namespace datastream;
+using namespace datastream::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+const StreamId node_a{"node-a", {7}};
+const StreamId node_b{"node-b", {8}};
+
+std::unique_ptr<Archive> opened(const std::filesystem::path& directory,
+                                ArchiveOptions options = {}) {
+  auto archive = Archive::open(directory, std::move(options));
+  if (!archive)
+    FAIL(archive.error());
+  return std::move(*archive);
+}
+
+} // namespace
+
+TEST_CASE("what_was_flushed_is_there_when_the_archive_is_opened_again") {
+  TemporaryDirectory directory;
+  {
+    auto archive = opened(directory.path());
+    CHECK(archive->recovery().created);
+    CHECK(archive->append(batch_of(node_a, 0, 1000)).taken == 1000);
+    CHECK(archive->append(batch_of(node_b, 5, 10)).taken == 10);
+    const auto last = archive->flush();
+    REQUIRE(last);
+    CHECK(*last == Sequence{1010});
+    CHECK(archive->highest_durable(node_b) == Position{14});
+    CHECK(archive->ledger().balanced());
+    CHECK(archive->ledger().stored == 1010);
+  }
+  auto archive = opened(directory.path());
+  CHECK_FALSE(archive->recovery().created);
+  CHECK(archive->recovery().torn_bytes == 0);
+  CHECK(archive->recovery().adopted_frames == 0);
+  CHECK(archive->last_durable() == Sequence{1010});
+  const auto frames = frames_in(directory.path());
+  REQUIRE(frames.size() == 1010);
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    CHECK(frames[i].sequence == i + 1);
+  CHECK(frames[1009].frame.payload == "node-b 14");
+}
+
+TEST_CASE("a_position_is_stored_once_in_all_lives_of_an_archive") {
+  TemporaryDirectory directory;
+  {
+    auto archive = opened(directory.path());
+    archive->append(batch_of(node_a, 0, 100));
+    const auto again = archive->append(batch_of(node_a, 50, 100));
+    CHECK(again.duplicates == 50);
+    CHECK(again.taken == 50);
+    const auto other = archive->append(batch_of(node_a, 0, 10, 2));
+    CHECK(other.conflicts == 10);
+    CHECK(archive->append(batch_of({"node-a", {8}}, 0, 10)).taken == 10);
+  }
+  {
+    auto archive = opened(directory.path());
+    // Nobody remembers what they were, but they are known.
+    CHECK(archive->append(batch_of(node_a, 0, 200)).unverified == 150);
+    CHECK(archive->append(batch_of(node_a, 190, 20)).duplicates == 10);
+    CHECK(archive->ledger().balanced());
+  }
+  CHECK(frames_in(directory.path()).size() == 220);
+}
+
+TEST_CASE("many_batches_of_many_streams_become_durable_together") {
+  TemporaryDirectory directory;
+  auto archive = opened(directory.path(), {.group_delay = 1h});
+  for (std::uint64_t life = 0; life < 100; ++life)
+    archive->append(batch_of({"n", {life}}, 0, 10));
+  CHECK(archive->ledger().pending == 1000);
+  REQUIRE(archive->flush());
+  CHECK(archive->ledger().commits == 1);
+  CHECK(archive->ledger().stored == 1000);
+}
+
+TEST_CASE("a_group_is_committed_when_its_time_has_come_or_it_is_full_or_somebody_asks") {
+  TemporaryDirectory directory;
+  std::atomic<std::uint64_t> committed{0};
+  const auto note = [&](std::uint64_t ticket) { committed = ticket; };
+  {
+    auto archive = opened(directory / "time", {.group_delay = 1ms, .events = {.committed = note}});
+    const auto appended = archive->append(batch_of(node_a, 0, 1));
+    CHECK(eventually([&] { return committed >= appended.ticket; }));
+  }
+  committed = 0;
+  {
+    auto archive =
+        opened(directory / "size",
+               {.group_bytes = 10'000, .group_delay = 1h, .events = {.committed = note}});
+    archive->append(batch_of(node_a, 0, 100, 1, 120));
+    CHECK(eventually([&] { return committed == 1; }));
+  }
+  committed = 0;
+  {
+    auto archive = opened(directory / "asked", {.group_delay = 1h, .events = {.committed = note}});
+    const auto appended = archive->append(batch_of(node_a, 0, 1));
+    archive->commit();
+    CHECK(eventually([&] { return committed >= appended.ticket; }));
+  }
+}
+
+TEST_CASE("archive_rule_10_who_appends_waits_for_a_full_group_and_never_for_ever") {
+  TemporaryDirectory directory;
+  // Nothing but size ever triggers, and each batch is larger than a group.
+  auto archive = opened(directory.path(), {.group_bytes = 1000, .group_delay = 1h});
+  std::vector<std::thread> producers;
+  for (std::uint64_t life = 0; life < 4; ++life)
+    producers.emplace_back([&, life] {
+      for (std::uint64_t first = 0; first < 2000; first += 100)
+        archive->append(batch_of({"n", {life}}, first, 100, 1, 100));
+    });
+  for (std::thread& producer : producers)
+    producer.join();
+  REQUIRE(archive->flush());
+  CHECK(archive->ledger().stored == 8000);
+  CHECK(archive->ledger().balanced());
+}
+
+TEST_CASE("archive_rule_01_sealed_segments_are_read_only_and_never_change") {
+  TemporaryDirectory directory;
+  std::vector<std::pair<std::string, std::string>> sealed;
+  {
+    auto archive = opened(directory.path(), {.segment_bytes = 1024});
+    for (std::uint64_t first = 0; first < 1000; first += 50) {
+      archive->append(batch_of(node_a, first, 50, 1, 100));
+      REQUIRE(archive->flush());
+    }
+    const auto names = segment_names(directory.path());
+    REQUIRE(names.size() > 3);
+    for (const std::string& name : names) {
+      const auto segment = SegmentFile::open(posix_file_system(), directory / name);
+      REQUIRE(segment);
+      const auto footer = segment->read_footer(*segment->size());
+      REQUIRE(footer);
+      CHECK(footer->has_value() == (name != names.back()));
+      if (name == names.back())
+        continue;
+      CHECK((std::filesystem::status(directory / name).permissions() &
+             std::filesystem::perms(0222)) == std::filesystem::perms::none);
+      sealed.emplace_back(name, bytes_of(directory / name));
+    }
+    for (std::uint64_t first = 1000; first < 2000; first += 50)
+      archive->append(batch_of(node_a, first, 50, 1, 100));
+  }
+  auto archive = opened(directory.path(), {.segment_bytes = 1024});
+  for (const auto& [name, bytes] : sealed)
+    CHECK(bytes_of(directory / name) == bytes);
+  const auto frames = frames_in(directory.path());
+  REQUIRE(frames.size() == 2000);
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    CHECK(frames[i].frame.position.value == i);
+}
+
+TEST_CASE("the_frames_of_a_segment_can_be_named_from_the_segment_alone") {
+  TemporaryDirectory directory;
+  {
+    auto archive = opened(directory.path(), {.segment_bytes = 1024});
+    archive->declare(stream_declaration(node_a));
+    for (std::uint32_t channel = 1; channel <= 20; ++channel)
+      archive->declare(channel_declaration(node_a, channel, "name " + std::to_string(channel)));
+    for (std::uint64_t first = 0; first < 1000; first += 50) {
+      archive->append(batch_of(node_a, first, 50, 1 + first / 50, 100));
+      REQUIRE(archive->flush());
+    }
+  }
+  const auto names = segment_names(directory.path());
+  REQUIRE(names.size() > 3);
+  for (const std::string& name : names) {
+    const auto segment = SegmentFile::open(posix_file_system(), directory / name);
+    REQUIRE(segment);
+    SegmentDeclarations known;
+    std::size_t declared = 0;
+    const std::uint64_t size = *segment->size();
+    for (BlockPlace place = segment->begin(); place.offset < size;) {
+      const auto entry = segment->read_entry(place, size);
+      REQUIRE(entry);
+      if (entry->header.kind == format::BlockKind::footer)
+        break;
+      if (entry->header.kind == format::BlockKind::descriptors) {
+        const auto declarations =
+            format::decode_descriptors(entry->header, *segment->read_body(*entry));
+        REQUIRE(declarations);
+        for (const Declaration& declaration : *declarations) {
+          CHECK_FALSE(known.has(declaration));
+          known.add(declaration);
+          ++declared;
+        }
+      }
+      for (const format::BlockStream& stream : entry->directory.streams) {
+        CHECK(known.has(*stream.stream));
+        for (std::uint32_t channel : stream.channels)
+          CHECK(known.has(*stream.stream, {channel}));
+      }
+      place = behind(*entry);
+    }
+    // Only what is used, but for the first segment, where everything became known.
+    if (name != names.front())
+      CHECK(declared < 10);
+  }
+  auto archive = opened(directory.path());
+  CHECK(archive->catalog().find_channel(node_a, ChannelId{20})->name == "name 20");
+  CHECK(archive->catalog().find_stream(node_a)->label == "label");
+}
+
+TEST_CASE("one_at_a_time_has_an_archive_open_for_writing") {
+  TemporaryDirectory directory;
+  auto archive = opened(directory.path());
+  const auto second = Archive::open(directory.path());
+  REQUIRE_FALSE(second);
+  CHECK(second.error().kind == ArchiveError::Kind::locked);
+  CHECK(reindex(directory.path()).error().kind == ArchiveError::Kind::locked);
+  archive.reset();
+  CHECK(Archive::open(directory.path()));
+}
+
+TEST_CASE("a_closed_archive_counts_what_it_is_given") {
+  TemporaryDirectory directory;
+  auto archive = opened(directory.path());
+  archive->append(batch_of(node_a, 0, 10));
+  CHECK(*archive->close() == Sequence{10});
+  CHECK(*archive->close() == Sequence{10});
+  CHECK(archive->append(batch_of(node_a, 10, 5)).not_stored == 5);
+  CHECK(archive->ledger().not_stored.stopped == 5);
+  CHECK(archive->ledger().balanced());
+}
+
+TEST_CASE("an_index_that_is_lost_is_made_again_from_the_segments") {
+  TemporaryDirectory directory;
+  {
+    auto archive = opened(directory.path(), {.segment_bytes = 1024});
+    archive->declare(channel_declaration(node_a, 1, "one"));
+    for (std::uint64_t first = 0; first < 1000; first += 50) {
+      archive->append(batch_of(node_a, first, 50, 1, 100));
+      REQUIRE(archive->flush());
+    }
+  }
+  std::filesystem::remove_all(directory / "index");
+  SUBCASE("when the archive is opened") {
+    auto archive = opened(directory.path());
+    CHECK(archive->recovery().reindexed);
+    CHECK(archive->recovery().holes.empty());
+    CHECK(archive->append(batch_of(node_a, 0, 1000, 1, 100)).duplicates == 1000);
+    CHECK(archive->catalog().find_channel(node_a, ChannelId{1})->name == "one");
+    CHECK(archive->last_durable() == Sequence{1000});
+  }
+  SUBCASE("by hand") {
+    const auto report = reindex(directory.path());
+    REQUIRE(report);
+    CHECK(report->holes.empty());
+    auto archive = opened(directory.path());
+    CHECK_FALSE(archive->recovery().reindexed);
+    CHECK(archive->append(batch_of(node_a, 0, 1000)).unverified == 1000);
+  }
+}
+
+TEST_CASE("only_what_was_never_acknowledged_is_cut_from_the_last_segment") {
+  TemporaryDirectory directory;
+  {
+    auto archive = opened(directory.path());
+    archive->append(batch_of(node_a, 0, 10));
+    REQUIRE(archive->flush());
+  }
+  const std::filesystem::path last = directory / segment_names(directory.path()).back();
+  const std::string whole = bytes_of(last);
+  SUBCASE("a tail that is no block") {
+    write_bytes(last, whole + std::string(100, 'x'));
+    auto archive = opened(directory.path());
+    CHECK(archive->recovery().torn_bytes == 100);
+    CHECK(frames_in(directory.path()).size() == 10);
+    CHECK(archive->append(batch_of(node_a, 10, 1)).taken == 1);
+    REQUIRE(archive->flush());
+    CHECK(frames_in(directory.path()).back().sequence == 11);
+  }
+  SUBCASE("anything before is not given up") {
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+      write_bytes(last, whole.substr(0, size));
+      const auto archive = Archive::open(directory.path());
+      REQUIRE_FALSE(archive);
+      CHECK(archive.error().kind == ArchiveError::Kind::metadata_ahead);
+      CHECK(archive.error().message.find(last.filename().string()) != std::string::npos);
+      CHECK(archive.error().message.find("datastream-archive reindex") != std::string::npos);
+      CHECK(bytes_of(last).size() == size);
+    }
+  }
+}
+
+TEST_CASE("who_accepts_a_loss_goes_on_behind_it_with_new_sequences") {
+  TemporaryDirectory directory;
+  {
+    auto archive = opened(directory.path());
+    archive->append(batch_of(node_a, 0, 10));
+    REQUIRE(archive->flush());
+    archive->append(batch_of(node_a, 10, 10));
+    REQUIRE(archive->flush());
+  }
+  const std::filesystem::path last = directory / segment_names(directory.path()).back();
+  std::string bytes = bytes_of(last);
+  bytes.pop_back();
+  write_bytes(last, bytes);
+  REQUIRE_FALSE(Archive::open(directory.path()));
+  const auto report = reindex(directory.path());
+  REQUIRE(report);
+  REQUIRE(report->holes.size() == 1);
+  CHECK(report->holes[0].lost == SequenceRange{{11}, {20}});
+  CHECK(bytes_of(last) == bytes);
+  auto archive = opened(directory.path());
+  CHECK(archive->append(batch_of(node_a, 10, 10)).taken == 10);
+  CHECK(*archive->flush() == Sequence{30});
+  const auto frames = frames_in(directory.path());
+  REQUIRE(frames.size() == 20);
+  CHECK(frames[9].sequence == 10);
+  CHECK(frames[10].sequence == 21);
+}
