@@ -194,6 +194,39 @@ TEST_CASE("archive_rule_08_what_is_malformed_stays_so_for_lack_of_memory") {
   }
 }
 
+TEST_CASE("what_a_block_has_no_memory_for_is_not_in_it_and_fits_when_there_is_some") {
+  const auto stream = std::make_shared<const StreamId>("a node whose name is long", Lifetime{1});
+  const auto fill = [&](FramesBlockBuilder& builder, std::uint64_t batch) {
+    builder.begin_batch(stream, static_cast<std::int64_t>(batch));
+    builder.add({{static_cast<std::uint32_t>(batch)}, {batch}, "a payload of some length", {}});
+  };
+  Compressor compressor;
+  FramesBlockBuilder undisturbed;
+  for (std::uint64_t batch = 0; batch < 9; ++batch)
+    fill(undisturbed, batch);
+  const UnplacedBlock expected = undisturbed.finish(compressor);
+
+  FramesBlockBuilder builder;
+  std::size_t failed = 0;
+  for (std::uint64_t batch = 0; batch < 9; ++batch)
+    for (std::size_t n = 0;; ++n) {
+      CAPTURE(batch);
+      CAPTURE(n);
+      try {
+        const Shortage shortage(n);
+        fill(builder, batch);
+        break;
+      } catch (const std::bad_alloc&) {
+        ++failed;
+        CHECK(builder.frames() == batch);
+      }
+    }
+  CHECK(failed >= 10);
+  const UnplacedBlock block = builder.finish(compressor);
+  CHECK(block.directory == expected.directory);
+  CHECK(block.body == expected.body);
+}
+
 TEST_CASE("archive_rule_08_no_line_of_json_is_called_bad_for_lack_of_memory") {
   for (const char* line :
        {R"({"stream":"a node whose name is long#7","channel":"a channel whose name is long",)"

@@ -1,6 +1,7 @@
 /// The golden files: what was written once stays what is written, and stays readable, here and by a
 /// reader in another language.
 
+#include "archive_test_support.hpp"
 #include "golden_archive.hpp"
 
 #include "format/descriptors_block.hpp"
@@ -8,6 +9,7 @@
 #include "format/tip.hpp"
 #include "segment_file.hpp"
 
+#include <datastream/archive/archive.hpp>
 #include <datastream/pipe/catalog.hpp>
 
 #include <doctest/doctest.h>
@@ -21,6 +23,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -130,6 +133,50 @@ TEST_CASE("the_golden_archive_is_read_alike_in_two_languages") {
   CHECK(python_reads(golden_directory, reader) == frames);
   CHECK(reader.status == 0);
   CHECK(reader.err.empty());
+}
+
+TEST_CASE("an_archive_of_many_segments_is_read_alike_in_two_languages") {
+  const TemporaryDirectory directory;
+  const StreamId streams[] = {{"node-a", {7}}, {"", {0}}, {"n\u00f6de", {UINT64_MAX}}};
+  std::mt19937 random(5);
+  auto archive = Archive::open(directory.path(), {.group_bytes = 2000, .segment_bytes = 20'000});
+  REQUIRE(archive);
+  for (const StreamId& stream : streams) {
+    (*archive)->declare(stream_declaration(stream));
+    (*archive)->declare(channel_declaration(stream, 1, "of " + stream.node.value));
+  }
+  for (std::uint64_t at = 0; at < 3000; at += 30) {
+    (*archive)->append(
+        batch_of(streams[random() % 3], at, random() % 30 + 1, random() % 3, random() % 200));
+    if (random() % 8 == 0)
+      REQUIRE((*archive)->flush());
+  }
+  const auto last = (*archive)->flush(); // which stays open: its last segment is not sealed
+  REQUIRE(last);
+
+  const std::vector<StoredFrame> frames = frames_in(directory.path());
+  CHECK(segment_names(directory.path()).size() >= 4);
+  REQUIRE(frames.size() == last->value);
+  FinishedProgram reader;
+  const auto in_python = python_reads(directory.path(), reader);
+  CHECK(reader.status == 0);
+  CHECK(reader.err.empty());
+  REQUIRE(in_python.size() == frames.size());
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const auto& [sequence, stream, frame] = frames[i];
+    nlohmann::json expected = {{"channel", frame.channel.value},
+                               {"life", stream.life.value},
+                               {"name", nullptr},
+                               {"node", stream.node.value},
+                               {"payload", hex(frame.payload)},
+                               {"position", frame.position.value},
+                               {"sequence", sequence}};
+    if (frame.channel == ChannelId{1})
+      expected["name"] = "of " + stream.node.value;
+    nlohmann::json read = in_python[i];
+    read.erase("arrival");
+    CHECK(read == expected);
+  }
 }
 
 TEST_CASE("the_reader_in_another_language_names_what_damage_costs") {
