@@ -139,7 +139,7 @@ TEST_CASE("an_archive_of_many_segments_is_read_alike_in_two_languages") {
   const TemporaryDirectory directory;
   const StreamId streams[] = {{"node-a", {7}}, {"", {0}}, {"n\u00f6de", {UINT64_MAX}}};
   std::mt19937 random(5);
-  auto archive = Archive::open(directory.path(), {.group_bytes = 2000, .segment_bytes = 20'000});
+  auto archive = Archive::open(directory.path(), {.group_bytes = 2000, .segment_bytes = 5'000});
   REQUIRE(archive);
   for (const StreamId& stream : streams) {
     (*archive)->declare(stream_declaration(stream));
