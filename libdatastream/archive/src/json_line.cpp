@@ -3,9 +3,7 @@
 #include <datastream/model/json_document.hpp>
 
 #include <array>
-#include <charconv>
 #include <cstdint>
-#include <system_error>
 #include <utility>
 
 namespace datastream {
@@ -69,20 +67,6 @@ Parsed<std::string> text(std::optional<JsonValue> value, std::optional<JsonValue
   return bad(key, "is no text");
 }
 
-Parsed<StreamId> stream_id(std::string_view text) {
-  const auto hash = text.rfind('#');
-  if (hash == std::string_view::npos)
-    return bad("stream", "has no `#`");
-  const std::string_view digits = text.substr(hash + 1);
-  Lifetime life;
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), life.value);
-  if (error != std::errc() || end != digits.data() + digits.size() ||
-      (digits.size() > 1 && digits.front() == '0'))
-    return bad("stream", "has no life behind its last `#`");
-  return StreamId{std::string(text.substr(0, hash)), life};
-}
-
 Parsed<std::string> payload(JsonValue value) {
   if (const auto string = value.as_string())
     return std::string(*string);
@@ -134,9 +118,9 @@ std::expected<JsonLine, std::string> parse_json_line(std::string_view line) {
   const auto stream_name = text(stream_text, stream_bytes, "stream");
   if (!stream_name)
     return std::unexpected(stream_name.error());
-  auto stream = stream_id(*stream_name);
+  auto stream = parse_stream_id(*stream_name);
   if (!stream)
-    return std::unexpected(stream.error());
+    return bad("stream", "is not a node, a `#` and a life");
   auto name = text(channel_text, channel_bytes, "channel");
   if (!name)
     return std::unexpected(name.error());
