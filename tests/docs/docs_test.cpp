@@ -149,6 +149,15 @@ TEST_CASE("the_user_guide_shows_every_one_of_its_programs_as_it_is") {
   CHECK(programs.size() >= 10);
 }
 
+TEST_CASE("the_example_of_the_archive_format_is_the_golden_segment") {
+  std::string example;
+  for (const std::string& block :
+       fenced_blocks(read(source_dir() / "docs/archive_format.md"), "hex"))
+    for (const std::string& byte : captures(block, "([0-9a-f]{2})"))
+      example += static_cast<char>(std::stoi(byte, nullptr, 16));
+  CHECK(example == read(source_dir() / "tests/archive/golden/seg_0000000000001.0.dss"));
+}
+
 TEST_CASE("the_user_guide_names_every_key_of_the_configuration") {
   std::set<std::string> rows;
   for (const Row& row : table_rows(read(source_dir() / "docs/user_guide.md")))
