@@ -300,8 +300,10 @@ Recovery::Result Recovery::replay_segment(std::uint64_t number, bool last) {
     return refuse(std::move(sealed.error()));
   if (sealed && *sealed)
     return replay_sealed(*segment, **sealed, *size);
-  if (!sealed)
-    hole(Kind::damaged, sealed.error().message, 0, 0); // its blocks may be whole
+  // Its blocks may be whole. And the last one was perhaps being sealed when everything stopped, of
+  // which a disk may have kept the end and not the beginning.
+  if (!sealed && !last)
+    hole(Kind::damaged, sealed.error().message, 0, 0);
   return replay_open(*segment, *size, last);
 }
 
