@@ -60,18 +60,21 @@ bool at_least(const Promised& a, const Promised& b) {
 
 std::size_t for_each_cut(const RecordedRun& run, const CutOptions& options,
                          const std::function<bool(const CutState&)>& look) {
-  std::vector<const DiskEvent*> events;
-  if (options.reordered)
-    events = options.reordered(run);
-  else
-    for (const DiskEvent& event : run.events())
-      events.push_back(&event);
-  SimulatedDisk disk(run.initial());
+  return for_each_cut(run, run.events(), options, look);
+}
+
+std::size_t for_each_cut(const RecordedRun& run, const std::deque<DiskEvent>& events,
+                         const CutOptions& options,
+                         const std::function<bool(const CutState&)>& look) {
+  SimulatedDisk disk(run.durable());
   CutState state;
+  for (; state.event < run.earlier_events(); ++state.event)
+    if (!events[state.event].committed)
+      disk.apply(events[state.event].operation);
   state.promised = run.promised_initially();
   std::unordered_map<std::uint64_t, Promised> looked_at;
   std::size_t calls = 0;
-  for (state.event = 0;; ++state.event) {
+  for (;; ++state.event) {
     for (const NamedSurvival& survival : options.survivals)
       for (std::size_t draw = 0; draw < options.draws; ++draw) {
         std::mt19937_64 random((options.seed * 1'000'003 + state.event) * 1009 + draw);
@@ -87,7 +90,7 @@ std::size_t for_each_cut(const RecordedRun& run, const CutOptions& options,
       }
     if (state.event == events.size())
       return calls;
-    const DiskEvent& event = *events[state.event];
+    const DiskEvent& event = events[state.event];
     if (event.committed) {
       const Promised promised = run.promised(*event.committed);
       state.promised.frames = std::max(state.promised.frames, promised.frames);

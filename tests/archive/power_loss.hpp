@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <ostream>
@@ -39,13 +40,16 @@ struct CutOptions {
   std::vector<NamedSurvival> survivals;
   std::size_t draws = 1; ///< of each, at each moment
   std::uint64_t seed = 1;
-  /// What reached the disk instead of what happened: for wrong orders.
-  std::function<std::vector<const DiskEvent*>(const RecordedRun&)> reordered{};
 };
 
-/// Calls `look` with every state that is not one that was looked at before with as much promised.
-/// Ends when that returns false. Returns the number of calls.
+/// Calls `look` with every state after a power cut since the run began, but for those that were
+/// looked at before with as much promised. Ends when that returns false. Returns the number of
+/// calls.
 std::size_t for_each_cut(const RecordedRun& run, const CutOptions& options,
+                         const std::function<bool(const CutState&)>& look);
+/// The same, had the disk been told `events` instead of what the run told it.
+std::size_t for_each_cut(const RecordedRun& run, const std::deque<DiskEvent>& events,
+                         const CutOptions& options,
                          const std::function<bool(const CutState&)>& look);
 
 /// Opens an archive on a state, appends everything of the run once more and something new, opens it

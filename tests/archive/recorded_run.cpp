@@ -4,13 +4,16 @@
 
 namespace datastream::test {
 
-RecordedRun::RecordedRun(ArchiveOptions options, const DiskImage& initial,
-                         std::vector<StoredFrame> stored, Promised promised)
-    : options_(std::move(options)), initial_(initial), promised_initially_(promised),
-      stored_(std::move(stored)), watched_(root_.path(), *this) {
-  initial_.write_to(root_.path());
-  for (const StoredFrame& frame : stored_)
-    positions_.emplace(frame.stream, frame.frame.position);
+RecordedRun::RecordedRun(ArchiveOptions options, Beginning beginning)
+    : options_(std::move(options)), durable_(std::move(beginning.durable)),
+      promised_initially_(beginning.promised), earlier_events_(beginning.events.size()),
+      events_(std::move(beginning.events)), stored_(std::move(beginning.stored)),
+      declared_(std::move(beginning.declared)), watched_(root_.path(), *this) {
+  SimulatedDisk disk(durable_);
+  for (const DiskEvent& event : events_)
+    if (!event.committed)
+      disk.apply(event.operation);
+  disk.now().write_to(root_.path());
 }
 
 RecordedRun::~RecordedRun() = default;
@@ -29,7 +32,15 @@ void RecordedRun::open() {
   if (!archive)
     FAIL(archive.error());
   archive_ = std::move(*archive);
-  REQUIRE(archive_->last_durable().value == stored_.size());
+  const std::size_t found = archive_->last_durable().value;
+  if (tickets_.empty()) {
+    REQUIRE(found >= std::max(promised_initially_.frames, promised_initially_.seen));
+    REQUIRE(found <= stored_.size());
+    stored_.resize(found);
+    for (const StoredFrame& frame : stored_)
+      positions_.emplace(frame.stream, frame.frame.position);
+  }
+  REQUIRE(found == stored_.size());
 }
 
 void RecordedRun::close() {

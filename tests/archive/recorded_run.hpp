@@ -35,15 +35,23 @@ struct DiskEvent {
   std::optional<std::uint64_t> committed{};
 };
 
+/// What was there when a run began.
+struct Beginning {
+  DiskImage durable;            ///< all synced
+  std::deque<DiskEvent> events; ///< what happened since then
+  std::vector<StoredFrame> stored;
+  std::vector<Declaration> declared;
+  Promised promised;
+};
+
 /// An archive on files that are recorded. Everything happens in one order: who calls this is one
 /// thread, and groups are committed only when it asks.
 class RecordedRun : private FileWatcher {
 public:
-  /// On what was there, in which `stored` are the frames and of which so much was promised.
-  explicit RecordedRun(ArchiveOptions options, const DiskImage& initial = {},
-                       std::vector<StoredFrame> stored = {}, Promised promised = {});
+  explicit RecordedRun(ArchiveOptions options, Beginning beginning = {});
   ~RecordedRun() override;
 
+  /// The first time, what is stored may be less than what was there, but for what was promised.
   void open();
   void close();
   void append(const StreamId& stream, const std::vector<Frame>& frames);
@@ -52,10 +60,11 @@ public:
   void flush();
 
   const ArchiveOptions& options() const noexcept { return options_; }
-  const DiskImage& initial() const noexcept { return initial_; }
+  const DiskImage& durable() const noexcept { return durable_; }
   const Promised& promised_initially() const noexcept { return promised_initially_; }
-  /// Does not grow any more once the archive is closed.
+  /// What happened before and since this run began; what happened before.
   const std::deque<DiskEvent>& events() const noexcept { return events_; }
+  std::size_t earlier_events() const noexcept { return earlier_events_; }
   /// In the order of their sequences, the first one of which is 1.
   const std::vector<StoredFrame>& stored() const noexcept { return stored_; }
   const std::vector<Declaration>& declared() const noexcept { return declared_; }
@@ -67,8 +76,9 @@ private:
   void note_taken(std::uint64_t ticket);
 
   ArchiveOptions options_;
-  DiskImage initial_;
+  DiskImage durable_;
   Promised promised_initially_;
+  std::size_t earlier_events_;
   TemporaryDirectory root_;
   std::mutex mutex_; ///< of `events_`
   std::deque<DiskEvent> events_;

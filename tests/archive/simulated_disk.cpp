@@ -273,6 +273,11 @@ void SimulatedDisk::collect(DiskImage& image, const Node& directory, const Survi
   }
 }
 
+DiskImage SimulatedDisk::now() const {
+  std::mt19937_64 unused;
+  return after_power_cut({}, unused);
+}
+
 DiskImage SimulatedDisk::after_power_cut(const Survival& survival, std::mt19937_64& random) const {
   DiskImage image;
   collect(image, nodes_.front(), survival, random);

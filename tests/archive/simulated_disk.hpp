@@ -66,6 +66,8 @@ public:
   explicit SimulatedDisk(const DiskImage& initial);
   void apply(const FileOperation& operation);
 
+  /// What programs see.
+  DiskImage now() const;
   DiskImage after_power_cut(const Survival& survival, std::mt19937_64& random) const;
 
 private:

@@ -3,6 +3,7 @@
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -68,9 +69,10 @@ public:
   }
   std::uint64_t id(const std::string& path) {
     const std::lock_guard lock(mutex_);
-    const auto [known, is_new] = ids_.try_emplace(path, next_id_);
-    next_id_ += is_new ? 1 : 0;
-    return known->second;
+    std::uint64_t& known = ids_[path];
+    if (known == 0)
+      known = next_id_++;
+    return known;
   }
 
 private:
@@ -80,7 +82,8 @@ private:
   FileWatcher& watcher_;
   std::mutex mutex_;
   std::map<std::string, std::uint64_t> ids_;
-  std::uint64_t next_id_ = 1;
+  /// No two runs have the same.
+  static inline std::atomic<std::uint64_t> next_id_{1};
 };
 
 namespace {
@@ -437,7 +440,8 @@ private:
 } // namespace
 
 WatchedFiles::WatchedFiles(const std::filesystem::path& root, FileWatcher& watcher)
-    : watch_(std::make_unique<Watch>(root, watcher)), files_(std::make_unique<WatchedFileSystem>(*watch_)),
+    : watch_(std::make_unique<Watch>(root, watcher)),
+      files_(std::make_unique<WatchedFileSystem>(*watch_)),
       env_(rocksdb::NewCompositeEnv(std::make_shared<WatchedRocksFiles>(*watch_))) {}
 
 WatchedFiles::~WatchedFiles() = default;

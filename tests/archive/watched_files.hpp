@@ -30,8 +30,8 @@ struct FileOperation {
     sync_directory,
   };
   Kind kind;
-  std::string path{};         ///< below the root; of an open file, the name by which it was opened
-  std::string new_path{};     ///< of a rename
+  std::string path{};       ///< below the root; of an open file, the name by which it was opened
+  std::string new_path{};   ///< of a rename
   std::uint64_t file = 0;   ///< the same for one file, whatever its name
   std::uint64_t offset = 0; ///< of a write; the new size
   std::string bytes{};      ///< of a write
