@@ -106,6 +106,7 @@ datastream_component(testing "support for tests of programs that use datastream"
 datastream_component(archive "streams of datastream on disk")
 datastream_component(caf "what differs between versions of CAF (headers only)")
 datastream_component(actors "the pipe of datastream as CAF actors")
+datastream_component(archive_actor "an archive of datastream that CAF actors write to")
 datastream_component(hooks "processes, host and actors as sources of datastream")
 datastream_component(hooks_caf "observes the actors of a CAF program for datastream")
 datastream_component(envelope "the legacy envelope of datastream, over UDP and TCP")

@@ -3,7 +3,11 @@
 #include <datastream/actors/detail/follow.hpp>
 #include <datastream/actors/detail/peer_errors.hpp>
 
+#include <datastream/actors/fanout_actor.hpp>
+#include <datastream/caf/render.hpp>
+#include <datastream/caf/send.hpp>
 #include <datastream/caf/thread_logger.hpp>
+#include <datastream/log_sink.hpp>
 
 #include <caf/actor_system.hpp>
 
@@ -29,11 +33,12 @@ caf::behavior ConsumerActor::make_behavior() {
       [this](publish_atom, const EventBatch& batch) {
         consumer_.accept(batch);
         const std::size_t frames = batch.frames.size();
-        return EndpointTick{.drained = frames, .delivered = frames, .subscribers = 1};
+        return archived(batch,
+                        EndpointTick{.drained = frames, .delivered = frames, .subscribers = 1});
       },
       [this](publish_atom, const SubscriptionStart& start) {
         consumer_.begin(start);
-        return EndpointTick{.subscribers = 1};
+        return archived(start, EndpointTick{.subscribers = 1});
       },
       [this](streams_atom) {
         const auto ids = consumer_.store().stream_ids();
@@ -50,11 +55,36 @@ caf::behavior ConsumerActor::make_behavior() {
 }
 
 caf::result<SubscriptionStart> ConsumerActor::follow(const caf::actor& endpoint) {
-  return datastream::follow(
-      this, subscriber_, endpoint,
-      {.on_batch = [this](const EventBatch& batch) { consumer_.accept(batch); },
-       .on_start = [this](const SubscriptionStart& start) { consumer_.begin(start); }},
-      options_.subscribe);
+  SubscriptionHandlers ingest{
+      .on_batch = [this](const EventBatch& batch) { consumer_.accept(batch); },
+      .on_start = [this](const SubscriptionStart& start) { consumer_.begin(start); }};
+  if (options_.archive)
+    ingest = republish(this, options_.archive, std::move(ingest),
+                       [this](const caf::error& reason) { archive_down(reason); });
+  return datastream::follow(this, subscriber_, endpoint, std::move(ingest), options_.subscribe);
+}
+
+template <class Published>
+caf::result<EndpointTick> ConsumerActor::archived(const Published& published,
+                                                  const EndpointTick& tick) {
+  if (!options_.archive)
+    return tick;
+  auto promise = make_response_promise<EndpointTick>();
+  compat::request(this, options_.archive, caf::infinite, publish_atom_v, published)
+      .then([promise, tick](const EndpointTick&) mutable { promise.deliver(tick); },
+            [this, promise, tick](const caf::error& reason) mutable {
+              archive_down(reason);
+              promise.deliver(tick);
+            });
+  return promise;
+}
+
+void ConsumerActor::archive_down(const caf::error& reason) {
+  if (!options_.archive)
+    return;
+  options_.archive = nullptr;
+  log_message(LogSeverity::error,
+              "a consumer goes on without its archive: " + compat::render(system(), reason));
 }
 
 caf::result<FramePage> ConsumerActor::page(const StreamId& stream, Position from,

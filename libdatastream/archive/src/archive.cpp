@@ -42,7 +42,7 @@ public:
 
   Appended append(const FrameBatch& batch, std::int64_t arrival);
   std::uint64_t declare(const Declaration& declaration);
-  void commit();
+  std::uint64_t commit();
   std::expected<Sequence, ArchiveError> flush();
   std::expected<Sequence, ArchiveError> close();
 
@@ -75,6 +75,8 @@ private:
   }
   /// Nothing is stored from here on; what was about to be, is not.
   void suspend(Lock& lock, ArchiveError error);
+  /// With which everything taken so far is done.
+  std::uint64_t taken_ticket() const { return filling_.empty() ? ticket_ - 1 : ticket_; }
   void drop_filling(std::uint64_t NotStored::* reason);
   std::uint64_t NotStored::* reason() const;
 
@@ -240,7 +242,7 @@ Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t ar
   } catch (const std::bad_alloc&) {
     rest_is_lost(next, &NotStored::out_of_memory);
   }
-  result.ticket = filling_.empty() ? ticket_ - 1 : ticket_;
+  result.ticket = taken_ticket();
   work_.notify_one(); // a group has begun, or is full
   return result;
 }
@@ -263,19 +265,20 @@ std::uint64_t Archive::Impl::declare(const Declaration& declaration) {
     filling_.declare(declaration);
     work_.notify_one();
   }
-  return filling_.empty() ? ticket_ - 1 : ticket_;
+  return taken_ticket();
 }
 
-void Archive::Impl::commit() {
+std::uint64_t Archive::Impl::commit() {
   const Lock lock(mutex_);
   commit_wanted_ = true;
   work_.notify_one();
+  return taken_ticket();
 }
 
 std::expected<Sequence, ArchiveError> Archive::Impl::flush() {
   Lock lock(mutex_);
   const std::uint64_t done_before = done_ticket_;
-  const std::uint64_t wanted = filling_.empty() ? ticket_ - 1 : ticket_;
+  const std::uint64_t wanted = taken_ticket();
   commit_wanted_ = true;
   work_.notify_one();
   done_.wait(lock, [&] { return done_ticket_ >= wanted || state_ != State::running; });
@@ -662,8 +665,8 @@ void Archive::declare(const DatastreamSnapshot& snapshot) {
     declare(std::make_shared<const ChannelDescriptor>(channel));
 }
 
-void Archive::commit() {
-  impl_->commit();
+std::uint64_t Archive::commit() {
+  return impl_->commit();
 }
 
 std::expected<Sequence, ArchiveError> Archive::flush() {

@@ -22,4 +22,10 @@ ArchiveError damaged(const std::filesystem::path& path, std::uint64_t offset,
           {}};
 }
 
+ArchiveError costing(ArchiveError error, std::uint64_t begin, std::uint64_t end) {
+  if (begin < end)
+    error.lost = SequenceRange{{begin}, {end - 1}};
+  return error;
+}
+
 } // namespace datastream

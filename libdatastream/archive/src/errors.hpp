@@ -23,4 +23,7 @@ inline std::unexpected<ArchiveError> archive_failed(const FileError& error) {
 ArchiveError damaged(const std::filesystem::path& path, std::uint64_t offset,
                      const format::FormatError& error);
 
+/// The same error, and what it costs: sequences from `begin` to before `end`, if that is any.
+ArchiveError costing(ArchiveError error, std::uint64_t begin, std::uint64_t end);
+
 } // namespace datastream

@@ -108,16 +108,25 @@ std::expected<BlockPtr, ArchiveError> SegmentFile::read_body(const IndexEntry& e
   return std::move(*body);
 }
 
-std::expected<std::optional<SegmentFile::Sealed>, ArchiveError>
-SegmentFile::read_footer(std::uint64_t size) const {
+std::expected<std::optional<Trailer>, ArchiveError>
+SegmentFile::read_trailer(std::uint64_t size) const {
   if (size < segment_header_bytes + block_header_bytes + trailer_bytes)
     return std::nullopt;
   const auto end = read(size - trailer_bytes, trailer_bytes);
   if (!end)
     return std::unexpected(end.error());
   const auto trailer = decode_trailer({(*end)->data(), trailer_bytes});
-  if (!trailer)
+  return trailer ? std::optional(*trailer) : std::nullopt;
+}
+
+std::expected<std::optional<SegmentFile::Sealed>, ArchiveError>
+SegmentFile::read_footer(std::uint64_t size) const {
+  const auto found = read_trailer(size);
+  if (!found)
+    return std::unexpected(found.error());
+  if (!*found)
     return std::nullopt;
+  const Trailer* const trailer = &**found;
   if (trailer->footer_offset > size - trailer_bytes)
     return damaged_at(size - trailer_bytes, {"the trailer points behind the file"});
   const auto head = read(trailer->footer_offset, block_header_bytes);

@@ -54,12 +54,16 @@ public:
   /// of the entry.
   std::expected<BlockPtr, ArchiveError> read_body(const format::IndexEntry& entry) const;
 
+  /// What a sealed segment ends with; nothing if the file, of which only the first `size` bytes
+  /// count, has no whole trailer.
+  std::expected<std::optional<format::Trailer>, ArchiveError>
+  read_trailer(std::uint64_t size) const;
   /// What the footer of a sealed segment tells.
   struct Sealed {
     std::vector<format::IndexEntry> entries;
     BlockPlace end; ///< behind the last block, where the footer is
   };
-  /// Nothing if the file, of which only the first `size` bytes count, has no trailer.
+  /// Nothing if there is no trailer.
   std::expected<std::optional<Sealed>, ArchiveError> read_footer(std::uint64_t size) const;
 
 private:

@@ -23,10 +23,15 @@ struct ConsumerOptions {
   /// How it subscribes. Asks for everything: frames of channels that a request left out could not
   /// be named.
   Subscribe subscribe{.name = "consumer"};
+  /// An archive's actor, if what is ingested shall be kept: everything goes there as well, and is
+  /// acknowledged when the archive has acknowledged it. Or any other actor that takes
+  /// `publish_atom`.
+  caf::actor archive{};
 };
 
-/// Ingests every delivery, then acknowledges it. Queries are answered in pages, each in one turn,
-/// so that none holds up ingest for long. Messages, with their replies:
+/// Ingests every delivery, then acknowledges it. Should its archive end, it goes on without.
+/// Queries are answered in pages, each in one turn, so that none holds up ingest for long.
+/// Messages, with their replies:
 ///
 ///     follow_atom, caf::actor endpoint                     -> SubscriptionStart
 ///     publish_atom, EventBatch                             -> EndpointTick
@@ -50,6 +55,10 @@ public:
 
 private:
   caf::result<SubscriptionStart> follow(const caf::actor& endpoint);
+  /// Answers for something that was ingested, once the archive has it.
+  template <class Published>
+  caf::result<EndpointTick> archived(const Published& published, const EndpointTick& tick);
+  void archive_down(const caf::error& reason);
   caf::result<FramePage> page(const StreamId& stream, Position from, std::uint32_t at_most) const;
   caf::result<IngestLedger> ledger(const StreamId& stream) const;
   ConsumerLedger ledger() const;

@@ -129,8 +129,9 @@ public:
   void declare(const DatastreamSnapshot& snapshot);
 
   /// Commits the group that is filling as soon as the disk is free. Waits for nothing. For whoever
-  /// knows that nothing more will come until what was taken is durable.
-  void commit();
+  /// knows that nothing more will come until what was taken is durable. Returns the ticket with
+  /// which everything that was taken is.
+  std::uint64_t commit();
 
   /// Commits, waits until everything that was taken before is durable, and tells the last sequence.
   /// Error: why that cannot be; a part may be durable.

@@ -39,6 +39,13 @@ struct ArchivedStreamInfo {
   std::chrono::system_clock::time_point last_arrival;
 };
 
+/// What to do where frames are lost: because a segment is missing or damaged, or because that was
+/// accepted when the archive was reindexed.
+enum class Holes {
+  refuse,    ///< answer with the error
+  leave_out, ///< answer with what is left; the caller knows, and `ArchiveReader::holes` names it
+};
+
 /// An archive as it was durable when this was opened or refreshed last. Takes no lock and disturbs
 /// no writer. Nothing is shown that a power cut could still take back.
 ///
@@ -56,8 +63,11 @@ struct ArchivedStreamInfo {
 /// A failure never looks like an absence: where a segment is missing or damaged, everything that
 /// would need it is an error that names the frames concerned, and everything else works.
 ///
-/// Thread safety: one owner. Cursors and streams of it may be used by other threads than it, each
-/// by one.
+/// A segment that was missing and is put back is seen by readers that are opened afterwards.
+///
+/// Ownership: what it hands out keeps what it needs; `files` must outlive all. Thread safety: one
+/// owner. Cursors and streams of it may be used by other threads than it, each cursor by one.
+/// Errors, of all functions, also where there is nothing to return one: `std::bad_alloc`.
 class ArchiveReader {
 public:
   /// Errors: `not_an_archive`, `unsupported`, `damaged` when nothing says what is durable, `io`.
@@ -68,7 +78,8 @@ public:
   ArchiveReader& operator=(ArchiveReader&&) noexcept;
   ~ArchiveReader();
 
-  /// Looks at what is durable now. Returns whether there is more than before.
+  /// Looks at what is durable now. Returns whether there are more frames than before.
+  /// Errors: as `open`; what is known stays as it is.
   std::expected<bool, ArchiveError> refresh();
 
   /// The last sequence that is readable; 0: nothing yet.
@@ -76,27 +87,38 @@ public:
 
   /// A cursor at the first frame whose sequence is at least `from`. It follows the writer on its
   /// own. `{0}` is everything.
-  /// Errors: `bad_cursor` beyond the sequence after the last one.
+  /// Errors: `bad_cursor` beyond the sequence after the last one; as `refresh`.
   std::expected<ArchiveCursor, ArchiveError> read_from(Sequence from, ReadFilter filter = {});
 
   /// One stream, by position, as it is now.
-  /// Errors: `unknown_stream`; `missing` and `damaged` when the index of a segment that may have
-  /// some of it cannot be read.
-  std::expected<ArchivedStream, ArchiveError> stream(const StreamId& stream);
+  /// Errors: `unknown_stream`; the first of `holes`, each of which may have had some of it.
+  std::expected<ArchivedStream, ArchiveError> stream(const StreamId& stream,
+                                                     Holes holes = Holes::refuse);
 
   /// All streams that have frames, in the order of their ids.
-  std::expected<std::vector<ArchivedStreamInfo>, ArchiveError> streams();
+  /// Errors: the first of `holes`.
+  std::expected<std::vector<ArchivedStreamInfo>, ArchiveError> streams(Holes holes = Holes::refuse);
+
   /// Everything that was declared.
-  std::expected<std::shared_ptr<const Catalog>, ArchiveError> catalog();
-  /// The segments, in the order of their sequences; an error for those that cannot be read.
+  /// Errors: the first of `holes`, or a damaged block of descriptors.
+  std::expected<std::shared_ptr<const Catalog>, ArchiveError> catalog(Holes holes = Holes::refuse);
+
+  /// The segments, and where there should be some, or a part of one, and is none, the error; in the
+  /// order of their sequences.
   std::vector<std::expected<SegmentInfo, ArchiveError>> segments();
 
-  /// Reads every byte and reports each fault that there is. Empty: all is well.
+  /// Sequences that no index has, with the reason for each. What only turns out when a block is
+  /// read is not among them: see `verify`.
+  std::vector<ArchiveError> holes();
+
+  /// Reads every byte and reports each fault that there is, with the sequences that it costs, if it
+  /// costs any. Empty: all is well.
   std::vector<ArchiveError> verify();
 
 private:
-  explicit ArchiveReader(std::shared_ptr<class SegmentSet> segments);
-  std::shared_ptr<class SegmentSet> segments_;
+  class Impl;
+  explicit ArchiveReader(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 } // namespace datastream

@@ -41,14 +41,15 @@ private:
 /// Memory: an entry for each block that has frames of the stream; and, while walking, those blocks
 /// whose positions overlap, which is one or two unless frames arrived far out of order.
 ///
-/// Errors: iterators throw `ArchiveReadFailed` and `std::bad_alloc`.
+/// Errors: iterators throw `ArchiveReadFailed`, and everything `std::bad_alloc`.
 ///
-/// Ownership: iterators refer to the stream, and a frame to its iterator. Thread safety: const
+/// Ownership: ranges and iterators keep what they need; a frame lives until its iterator moves on,
+/// and a name or text taken from it no longer. Thread safety: const
 /// functions may run concurrently with each other.
 class ArchivedStream {
 public:
   class Iterator;
-  using Frames = std::ranges::subrange<Iterator, std::default_sentinel_t>;
+  class Frames;
 
   const StreamId& id() const noexcept;
   /// Frames stored.
@@ -92,17 +93,39 @@ public:
   Iterator& operator=(Iterator&&) noexcept;
   ~Iterator();
 
-  FrameView operator*() const;
-  Position position() const;
+  /// Valid until the iterator moves on.
+  FrameView operator*() const noexcept;
+  Position position() const noexcept;
+  /// After an exception the iterator can only be destroyed or assigned to.
   Iterator& operator++();
   void operator++(int) { ++*this; }
-  bool operator==(std::default_sentinel_t) const;
+  bool operator==(std::default_sentinel_t) const noexcept;
 
 private:
-  friend class ArchivedStream;
+  friend class Frames;
   class Walk;
   explicit Iterator(std::unique_ptr<Walk> walk);
   std::unique_ptr<Walk> walk_;
 };
+
+/// A part of a stream. Reads nothing before it is asked to begin, and may begin any number of
+/// times.
+class ArchivedStream::Frames : public std::ranges::view_interface<Frames> {
+public:
+  /// At the first frame.
+  Iterator begin() const;
+  std::default_sentinel_t end() const noexcept { return {}; }
+
+private:
+  friend class ArchivedStream;
+  Frames(std::shared_ptr<const Impl> stream, Position from)
+      : stream_(std::move(stream)), from_(from) {}
+  std::shared_ptr<const Impl> stream_;
+  Position from_;
+};
+
+inline ArchivedStream::Frames ArchivedStream::frames() const {
+  return frames_from({});
+}
 
 } // namespace datastream

@@ -1,0 +1,175 @@
+#include "archive_actor.hpp"
+
+#include <datastream/actors/detail/follow.hpp>
+#include <datastream/actors/detail/peer_errors.hpp>
+#include <datastream/caf/handlers.hpp>
+#include <datastream/caf/send.hpp>
+#include <datastream/caf/thread_logger.hpp>
+#include <datastream/log_sink.hpp>
+
+#include <caf/actor_cast.hpp>
+#include <caf/actor_system.hpp>
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+namespace datastream {
+
+void ArchiveMailbox::belong_to(const caf::actor& actor) {
+  const std::lock_guard lock(mutex_);
+  actor_ = caf::actor_cast<caf::actor_addr>(actor);
+}
+
+void ArchiveMailbox::committed(std::uint64_t ticket) {
+  const std::lock_guard lock(mutex_);
+  if (const auto actor = caf::actor_cast<caf::actor>(actor_))
+    compat::anon_send(actor, committed_atom_v, ticket);
+}
+
+ArchiveActor::ArchiveActor(caf::actor_config& config, std::unique_ptr<Archive> archive,
+                           std::shared_ptr<ArchiveMailbox> mailbox, ArchiveActorOptions options)
+    : caf::event_based_actor(config), archive_(std::move(archive)), mailbox_(std::move(mailbox)),
+      options_(std::move(options)), subscriber_(this),
+      publishers_(std::make_shared<Window>(
+          Window{{defaults::subscriber_actor_frames, defaults::subscriber_bytes}})) {}
+
+caf::behavior ArchiveActor::make_behavior() {
+  mailbox_->belong_to(caf::actor(this));
+  return subscriber_.handlers(
+      [this](follow_atom, const caf::actor& endpoint) { return follow(endpoint); },
+      [this](publish_atom, const EventBatch& batch) { return publish(batch); },
+      [this](publish_atom, const SubscriptionStart& start) { return publish(start); },
+      [this](flush_atom) { return flush(); }, [this](ledger_atom) { return status(); },
+      [this](committed_atom, std::uint64_t ticket) { note_done(ticket); }, peer_errors(this),
+      compat::exit_before_watchers(this));
+}
+
+void ArchiveActor::on_exit() {
+  if (!archive_)
+    return;
+  (void)archive_->close(); // what went wrong was logged when it did
+  note_done(UINT64_MAX);
+  archive_.reset();
+}
+
+caf::result<SubscriptionStart> ArchiveActor::follow(const caf::actor& endpoint) {
+  const auto window = std::make_shared<Window>(Window{options_.subscribe.capacity});
+  return datastream::follow(
+      this, subscriber_, endpoint,
+      {.on_delivery =
+           [this, window](const EventBatch& batch, const Receipt& receipt) {
+             acknowledge(take(batch), batch.frames, window, [receipt] { receipt.acknowledge(); });
+           },
+       .on_start = [this](const SubscriptionStart& start) { publish(start); }},
+      options_.subscribe);
+}
+
+caf::result<EndpointTick> ArchiveActor::publish(const EventBatch& batch) {
+  const Archive::Appended appended = take(batch);
+  const EndpointTick tick{.drained = batch.frames.size(),
+                          .delivered = batch.frames.size() - appended.not_stored,
+                          .dropped_for_subscribers = appended.not_stored,
+                          .subscribers = 1};
+  auto promise = make_response_promise<EndpointTick>();
+  acknowledge(appended, batch.frames, publishers_,
+              [promise, tick]() mutable { promise.deliver(tick); });
+  return promise;
+}
+
+EndpointTick ArchiveActor::publish(const SubscriptionStart& start) {
+  archive_->declare(start.snapshot);
+  return {.subscribers = 1};
+}
+
+Archive::Appended ArchiveActor::take(const EventBatch& batch) {
+  malformed_ += batch.malformed;
+  for (const Declaration& declaration : batch.declarations)
+    last_ticket_ = std::max(last_ticket_, archive_->declare(declaration));
+  Archive::Appended appended;
+  if (!batch.frames.empty())
+    appended = archive_->append(batch.frames);
+  // A receipt acknowledges what came before as well.
+  appended.ticket = last_ticket_ = std::max(last_ticket_, appended.ticket);
+  return appended;
+}
+
+void ArchiveActor::acknowledge(const Archive::Appended& appended, const FrameBatch& frames,
+                               const std::shared_ptr<Window>& window, std::function<void()> tell) {
+  if (options_.acknowledges == ArchiveAcknowledges::taken || appended.ticket <= done_)
+    return tell();
+  Waiting waiting{appended.ticket, window, frames.size(), frames.pinned_bytes(), std::move(tell)};
+  window->frames += waiting.frames;
+  window->bytes += waiting.bytes;
+  waiting_.push_back(std::move(waiting));
+  if (2 * window->frames >= window->capacity.frames || 2 * window->bytes >= window->capacity.bytes)
+    archive_->commit();
+}
+
+void ArchiveActor::note_done(std::uint64_t ticket) {
+  done_ = std::max(done_, ticket);
+  while (!waiting_.empty() && waiting_.front().ticket <= done_) {
+    const Waiting waiting = std::move(waiting_.front());
+    waiting_.pop_front();
+    if (waiting.window) {
+      waiting.window->frames -= waiting.frames;
+      waiting.window->bytes -= waiting.bytes;
+    }
+    waiting.tell();
+  }
+}
+
+caf::result<std::uint64_t> ArchiveActor::flush() {
+  auto promise = make_response_promise<std::uint64_t>();
+  auto answer = [this, promise]() mutable { promise.deliver(archive_->last_durable().value); };
+  const std::uint64_t ticket = archive_->commit();
+  if (ticket <= done_)
+    answer();
+  else
+    waiting_.push_back({ticket, nullptr, 0, 0, std::move(answer)});
+  return promise;
+}
+
+ArchiveStatus ArchiveActor::status() const {
+  ArchiveStatus status{.ledger = archive_->ledger(),
+                       .last_durable = archive_->last_durable().value,
+                       .malformed_frames = malformed_,
+                       .trouble = {}};
+  if (const auto trouble = archive_->trouble())
+    status.trouble = trouble->message;
+  return status;
+}
+
+std::expected<caf::actor, ArchiveError> spawn_archive(caf::actor_system& system,
+                                                      const std::filesystem::path& directory,
+                                                      ArchiveActorOptions options) {
+  const auto mailbox = std::make_shared<ArchiveMailbox>();
+  const std::string name = directory.string();
+  const auto log_error = [](const ArchiveError& error) {
+    log_message(LogSeverity::error, error.message);
+  };
+  options.archive.events = {
+      .committed = [mailbox](std::uint64_t ticket) { mailbox->committed(ticket); },
+      .suspended = log_error,
+      .resumed =
+          [name] {
+            log_message(LogSeverity::info,
+                        "the archive " + name + " stores what it is given again");
+          },
+      .stopped = log_error};
+  auto archive = Archive::open(directory, options.archive);
+  if (!archive)
+    return std::unexpected(std::move(archive.error()));
+  const ArchiveRecovery& recovery = (*archive)->recovery();
+  for (const ArchiveError& hole : recovery.holes)
+    log_message(LogSeverity::error, (std::ostringstream() << hole).str());
+  if (recovery.torn_bytes > 0)
+    log_message(LogSeverity::warning, "the archive " + name + " had " +
+                                          std::to_string(recovery.torn_bytes) +
+                                          " bytes at its end that were never acknowledged");
+  const compat::ThreadLogger thread(system);
+  return system.spawn<ArchiveActor, caf::detached>(std::move(*archive), mailbox,
+                                                   std::move(options));
+}
+
+} // namespace datastream

@@ -1,0 +1,82 @@
+#pragma once
+/// The actor behind `spawn_archive`.
+
+#include <datastream/actors/subscriber.hpp>
+#include <datastream/archive/archive.hpp>
+#include <datastream/archive_actor/archive_actor.hpp>
+
+#include <caf/actor_addr.hpp>
+#include <caf/behavior.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/result.hpp>
+#include <caf/typed_response_promise.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+namespace datastream {
+
+/// Where an archive, whose thread knows no actors, reaches its actor.
+class ArchiveMailbox {
+public:
+  void belong_to(const caf::actor& actor);
+  void committed(std::uint64_t ticket);
+
+private:
+  std::mutex mutex_;
+  caf::actor_addr actor_; // weak: the actor owns the archive, and that has this
+};
+
+class ArchiveActor : public caf::event_based_actor {
+public:
+  ArchiveActor(caf::actor_config& config, std::unique_ptr<Archive> archive,
+               std::shared_ptr<ArchiveMailbox> mailbox, ArchiveActorOptions options);
+
+  const char* name() const override { return "datastream.archive"; }
+  caf::behavior make_behavior() override;
+  void on_exit() override; // may run twice: see `compat::exit_before_watchers`
+
+private:
+  /// What one source may have waiting before it loses frames.
+  struct Window {
+    SubscriberCapacity capacity;
+    std::size_t frames = 0;
+    std::size_t bytes = 0;
+  };
+  /// Somebody who is told when a ticket is done.
+  struct Waiting {
+    std::uint64_t ticket = 0;
+    std::shared_ptr<Window> window;
+    std::size_t frames = 0;
+    std::size_t bytes = 0;
+    std::function<void()> tell;
+  };
+
+  caf::result<SubscriptionStart> follow(const caf::actor& endpoint);
+  caf::result<EndpointTick> publish(const EventBatch& batch);
+  EndpointTick publish(const SubscriptionStart& start);
+  caf::result<std::uint64_t> flush();
+  ArchiveStatus status() const;
+
+  Archive::Appended take(const EventBatch& batch);
+  /// Calls `tell` as soon as the archive acknowledges what was appended from this window.
+  void acknowledge(const Archive::Appended& appended, const FrameBatch& frames,
+                   const std::shared_ptr<Window>& window, std::function<void()> tell);
+  void note_done(std::uint64_t ticket);
+
+  std::unique_ptr<Archive> archive_;
+  std::shared_ptr<ArchiveMailbox> mailbox_;
+  ArchiveActorOptions options_;
+  Subscriber subscriber_;
+  std::shared_ptr<Window> publishers_; ///< of all who send `publish_atom`, as if they were one
+  std::deque<Waiting> waiting_;        ///< by their tickets
+  std::uint64_t last_ticket_ = 0;      ///< of what was taken
+  std::uint64_t done_ = 0;
+  std::uint64_t malformed_ = 0;
+};
+
+} // namespace datastream

@@ -1,0 +1,187 @@
+#include "archive_cursor_impl.hpp"
+#include "read_block.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace datastream {
+
+using namespace format;
+
+namespace {
+
+/// How often a cursor that waits looks at the tip: often enough that nobody notices the delay, and
+/// seldom enough to cost nothing.
+constexpr std::chrono::milliseconds poll_interval{2};
+
+} // namespace
+
+/// To the first entry of a segment.
+std::optional<ArchiveError> ArchiveCursor::Impl::enter(std::size_t index) {
+  const std::shared_ptr<Segment>& segment = snapshot_->segments[index];
+  auto file = segment->file();
+  if (!file)
+    return costing(std::move(file.error()), snapshot_->begin_of(index),
+                   snapshot_->begin_of(index + 1));
+  auto loaded = set_->index(*snapshot_, index);
+  if (!loaded)
+    return costing(std::move(loaded.error()), snapshot_->begin_of(index),
+                   snapshot_->begin_of(index + 1));
+  segment_ = segment;
+  file_ = std::move(*file);
+  index_ = std::move(*loaded);
+  ordinal_ = 0;
+  names_lost_ = false;
+  filter_.begin_segment();
+  return std::nullopt;
+}
+
+/// The next entry; null: there is nothing more for now.
+std::expected<const IndexEntry*, ArchiveError> ArchiveCursor::Impl::find_entry() {
+  for (;;) {
+    const auto& segments = snapshot_->segments;
+    if (!segment_) {
+      const auto index = snapshot_->find(position_);
+      if (!index) {
+        if (auto fault = snapshot_->fault_before())
+          return std::unexpected(std::move(*fault));
+        return nullptr;
+      }
+      if (auto error = enter(*index))
+        return std::unexpected(std::move(*error));
+    }
+    if (ordinal_ < index_->size())
+      return &index_->entry(ordinal_);
+
+    const auto at = std::ranges::lower_bound(segments, segment_->number(), {}, &Segment::number);
+    if (at == segments.end() || *at != segment_) { // it was taken away
+      segment_.reset();
+      continue;
+    }
+    const auto index = static_cast<std::size_t>(at - segments.begin());
+    if (const auto loaded = set_->index(*snapshot_, index); !loaded)
+      return std::unexpected(loaded.error());
+    if (ordinal_ < index_->size())
+      continue;
+    SegmentIndex::State state = index_->state();
+    if (auto fault = snapshot_->fault_behind(index, state.end.sequence, std::move(state.stop)))
+      return std::unexpected(std::move(*fault));
+    std::size_t next = index + 1;
+    while (next < segments.size() && !segments[next]->header())
+      ++next;
+    if (next == segments.size())
+      return nullptr;
+    if (auto error = enter(next))
+      return std::unexpected(std::move(*error));
+  }
+}
+
+std::expected<std::optional<ArchivedBatch>, ArchiveError>
+ArchiveCursor::Impl::read_descriptors(const IndexEntry& entry) {
+  auto declarations = read_declarations(*file_, entry);
+  // Without them frames lack names, and are there all the same.
+  ++ordinal_;
+  if (!declarations) {
+    names_lost_ = true;
+    return std::unexpected(std::move(declarations.error()));
+  }
+  filter_.learn(*declarations);
+  if (declarations->empty())
+    return std::nullopt;
+  ArchivedBatch batch;
+  batch.declarations = std::move(*declarations);
+  batch.first = {position_};
+  return batch;
+}
+
+std::optional<ArchiveError> ArchiveCursor::Impl::read_block(const IndexEntry& entry) {
+  if (names_lost_ && filter_.lacks_names(entry.directory))
+    return costing(damaged(file_->path(), entry.offset,
+                           {"the names of channels that the block has cannot be read"}),
+                   entry.header.first_sequence, entry.header.end_sequence());
+  if (filter_.wants(entry.directory)) {
+    const auto block = read_frames(*file_, entry);
+    if (!block)
+      return block.error();
+    std::vector<Pending> pending;
+    std::uint64_t first = entry.header.first_sequence;
+    for (std::size_t i = 0; i < block->batches.size(); ++i) {
+      const FrameBatch& batch = block->batches[i];
+      if (auto cut = filter_.cut(batch, entry.directory.batches[i], first, position_))
+        pending.push_back({std::move(*cut), first + batch.size()});
+      first += batch.size();
+    }
+    std::ranges::reverse(pending);
+    pending_ = std::move(pending);
+  }
+  if (pending_.empty())
+    position_ = entry.header.end_sequence();
+  else
+    pending_.front().end = entry.header.end_sequence();
+  ++ordinal_;
+  return std::nullopt;
+}
+
+std::expected<std::optional<ArchivedBatch>, ArchiveError> ArchiveCursor::Impl::next() {
+  for (;;) {
+    if (!pending_.empty()) {
+      Pending given = std::move(pending_.back());
+      pending_.pop_back();
+      position_ = given.end;
+      return std::move(given.batch);
+    }
+    const auto found = find_entry();
+    if (!found)
+      return std::unexpected(found.error());
+    if (!*found) {
+      auto snapshot = set_->refresh();
+      if (!snapshot)
+        return std::unexpected(std::move(snapshot.error()));
+      if (*snapshot == snapshot_)
+        return std::nullopt;
+      snapshot_ = std::move(*snapshot);
+      continue;
+    }
+    const IndexEntry& entry = **found;
+    if (entry.header.kind == BlockKind::descriptors) {
+      auto batch = read_descriptors(entry);
+      if (!batch || *batch)
+        return batch;
+    } else if (entry.header.end_sequence() <= position_) {
+      ++ordinal_;
+    } else if (auto error = read_block(entry)) {
+      return std::unexpected(std::move(*error));
+    }
+  }
+}
+
+ArchiveCursor::ArchiveCursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ArchiveCursor::ArchiveCursor(ArchiveCursor&&) noexcept = default;
+ArchiveCursor& ArchiveCursor::operator=(ArchiveCursor&&) noexcept = default;
+ArchiveCursor::~ArchiveCursor() = default;
+
+std::expected<std::optional<ArchivedBatch>, ArchiveError> ArchiveCursor::next() {
+  return impl_->next();
+}
+
+std::expected<std::optional<ArchivedBatch>, ArchiveError>
+ArchiveCursor::next(std::chrono::milliseconds timeout) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    auto batch = impl_->next();
+    if (!batch || *batch)
+      return batch;
+    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - begin);
+    if (waited >= timeout)
+      return std::nullopt;
+    std::this_thread::sleep_for(std::min(poll_interval, timeout - waited));
+  }
+}
+
+Sequence ArchiveCursor::position() const noexcept {
+  return impl_->position();
+}
+
+} // namespace datastream

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "frame_filter.hpp"
+#include "segment_set.hpp"
+
+#include <datastream/archive/archive_cursor.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace datastream {
+
+/// Goes through the entries of one segment's index after the other. Its place is an entry; frames
+/// of it that lie before `position` are passed over.
+class ArchiveCursor::Impl {
+public:
+  Impl(std::shared_ptr<SegmentSet> set, SnapshotPtr snapshot, std::uint64_t position,
+       ReadFilter filter)
+      : set_(std::move(set)), snapshot_(std::move(snapshot)), filter_(std::move(filter)),
+        position_(position) {}
+
+  std::expected<std::optional<ArchivedBatch>, ArchiveError> next();
+  Sequence position() const noexcept { return {position_}; }
+
+private:
+  /// A batch that was read, and what is done once it is given.
+  struct Pending {
+    ArchivedBatch batch;
+    std::uint64_t end = 0;
+  };
+
+  std::expected<const format::IndexEntry*, ArchiveError> find_entry();
+  std::optional<ArchiveError> enter(std::size_t index);
+  std::expected<std::optional<ArchivedBatch>, ArchiveError>
+  read_descriptors(const format::IndexEntry& entry);
+  std::optional<ArchiveError> read_block(const format::IndexEntry& entry);
+
+  std::shared_ptr<SegmentSet> set_;
+  SnapshotPtr snapshot_;
+  FrameFilter filter_;
+  std::uint64_t position_;
+
+  std::shared_ptr<Segment> segment_; ///< that is read; null: it has to be found
+  std::shared_ptr<const SegmentFile> file_;
+  SegmentIndexPtr index_;
+  std::size_t ordinal_ = 0;      ///< of the next entry
+  bool names_lost_ = false;      ///< descriptors of the segment could not be read
+  std::vector<Pending> pending_; ///< of one block, the next one last
+};
+
+} // namespace datastream

@@ -1,0 +1,338 @@
+#include <datastream/archive/archive_reader.hpp>
+
+#include "archive_cursor_impl.hpp"
+#include "archived_stream_impl.hpp"
+#include "read_block.hpp"
+#include "segment_set.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace datastream {
+
+using namespace format;
+
+class ArchiveReader::Impl {
+public:
+  Impl(std::shared_ptr<SegmentSet> set, SnapshotPtr snapshot)
+      : set_(std::move(set)), snapshot_(std::move(snapshot)) {}
+
+  std::expected<bool, ArchiveError> refresh();
+  std::uint64_t end_sequence() const noexcept { return snapshot_->tip.end_sequence; }
+  std::expected<std::unique_ptr<ArchiveCursor::Impl>, ArchiveError> read_from(std::uint64_t from,
+                                                                              ReadFilter filter);
+  std::expected<std::vector<StreamBlock>, ArchiveError> blocks(const StreamId& stream, Holes holes);
+  std::expected<std::vector<ArchivedStreamInfo>, ArchiveError> streams(Holes holes);
+  std::expected<std::shared_ptr<const Catalog>, ArchiveError> catalog(Holes holes);
+  std::vector<std::expected<SegmentInfo, ArchiveError>> segments();
+  std::vector<ArchiveError> holes();
+  std::vector<ArchiveError> verify();
+
+private:
+  SegmentInfo info(std::size_t segment, const SegmentIndex& index) const;
+  /// Visits every block of the snapshot that has frames, or answers the first hole.
+  template <class Visit>
+  std::optional<ArchiveError> each_frames_block(Holes holes, Visit visit);
+  static void verify_segment(const Snapshot& snapshot, std::size_t segment,
+                             const SegmentIndex& index, std::vector<ArchiveError>& faults);
+
+  std::shared_ptr<SegmentSet> set_;
+  SnapshotPtr snapshot_;
+};
+
+std::expected<bool, ArchiveError> ArchiveReader::Impl::refresh() {
+  auto snapshot = set_->refresh();
+  if (!snapshot)
+    return std::unexpected(std::move(snapshot.error()));
+  const bool more = (*snapshot)->tip.end_sequence > end_sequence();
+  snapshot_ = std::move(*snapshot);
+  return more;
+}
+
+std::expected<std::unique_ptr<ArchiveCursor::Impl>, ArchiveError>
+ArchiveReader::Impl::read_from(std::uint64_t from, ReadFilter filter) {
+  SnapshotPtr snapshot = snapshot_;
+  if (from > snapshot->tip.end_sequence) {
+    auto now = set_->refresh();
+    if (!now)
+      return std::unexpected(std::move(now.error()));
+    snapshot = std::move(*now);
+  }
+  if (from > snapshot->tip.end_sequence)
+    return std::unexpected(ArchiveError{
+        ArchiveError::Kind::bad_cursor,
+        snapshot->directory.string() + ": nothing has sequence " + std::to_string(from) +
+            "; the next one to be given out is " + std::to_string(snapshot->tip.end_sequence),
+        {}});
+  from = std::max(from, snapshot->tip.first_sequence);
+  return std::make_unique<ArchiveCursor::Impl>(set_, std::move(snapshot), from, std::move(filter));
+}
+
+template <class Visit>
+std::optional<ArchiveError> ArchiveReader::Impl::each_frames_block(Holes holes, Visit visit) {
+  std::optional<ArchiveError> first;
+  const auto visit_index = [&](std::size_t segment, const SegmentIndexPtr& index) {
+    for (std::size_t i = 0, count = index->size(); i < count; ++i) {
+      const IndexEntry& entry = index->entry(i);
+      // Others may have looked further.
+      if (entry.header.kind == BlockKind::frames && entry.header.first_sequence < end_sequence())
+        visit(snapshot_->segments[segment], entry);
+    }
+  };
+  set_->each_index(*snapshot_, visit_index, [&](ArchiveError error) {
+    if (holes == Holes::refuse && !first)
+      first = std::move(error);
+  });
+  return first;
+}
+
+std::expected<std::vector<StreamBlock>, ArchiveError>
+ArchiveReader::Impl::blocks(const StreamId& stream, Holes holes) {
+  std::vector<StreamBlock> blocks;
+  auto error = each_frames_block(holes, [&](const std::shared_ptr<Segment>& segment,
+                                            const IndexEntry& entry) {
+    for (const BlockStream& part : entry.directory.streams)
+      if (*part.stream == stream)
+        blocks.push_back({segment, entry.offset, entry.header.size(), entry.header.first_sequence,
+                          entry.header.end_sequence(), entry.header.previous, entry.header.checksum,
+                          part.lowest, part.highest, part.frames});
+  });
+  if (error)
+    return std::unexpected(std::move(*error));
+  if (blocks.empty())
+    return std::unexpected(
+        ArchiveError{ArchiveError::Kind::unknown_stream,
+                     snapshot_->directory.string() + ": there is nothing of " + to_string(stream),
+                     {}});
+  return blocks;
+}
+
+std::expected<std::vector<ArchivedStreamInfo>, ArchiveError>
+ArchiveReader::Impl::streams(Holes holes) {
+  std::map<StreamId, ArchivedStreamInfo> streams;
+  auto error =
+      each_frames_block(holes, [&](const std::shared_ptr<Segment>&, const IndexEntry& entry) {
+        std::vector<ArchivedStreamInfo*> infos;
+        for (const BlockStream& part : entry.directory.streams) {
+          const auto [found, is_new] = streams.try_emplace(*part.stream);
+          ArchivedStreamInfo& info = found->second;
+          if (is_new)
+            info = {*part.stream,
+                    0,
+                    part.lowest,
+                    part.highest,
+                    std::chrono::system_clock::time_point::max(),
+                    std::chrono::system_clock::time_point::min()};
+          info.frames += part.frames;
+          info.lowest = std::min(info.lowest, part.lowest);
+          info.highest = std::max(info.highest, part.highest);
+          infos.push_back(&info);
+        }
+        for (const BlockBatch& batch : entry.directory.batches) {
+          ArchivedStreamInfo& info = *infos[batch.stream];
+          info.first_arrival = std::min(info.first_arrival, time_of(batch.arrival));
+          info.last_arrival = std::max(info.last_arrival, time_of(batch.arrival));
+        }
+      });
+  if (error)
+    return std::unexpected(std::move(*error));
+  std::vector<ArchivedStreamInfo> result;
+  result.reserve(streams.size());
+  for (auto& [id, info] : streams)
+    result.push_back(std::move(info));
+  return result;
+}
+
+std::expected<std::shared_ptr<const Catalog>, ArchiveError>
+ArchiveReader::Impl::catalog(Holes holes) {
+  const auto catalog = std::make_shared<Catalog>();
+  std::optional<ArchiveError> first;
+  const auto fault = [&](ArchiveError error) {
+    if (holes == Holes::refuse && !first)
+      first = std::move(error);
+  };
+  const auto visit = [&](std::size_t segment, const SegmentIndexPtr& index) {
+    for (std::size_t i = 0, count = index->size(); i < count; ++i) {
+      const IndexEntry& entry = index->entry(i);
+      if (entry.header.kind != BlockKind::descriptors)
+        continue;
+      const auto file = snapshot_->segments[segment]->file();
+      if (!file)
+        return fault(file.error());
+      const auto declarations = read_declarations(**file, entry);
+      if (!declarations) {
+        fault(declarations.error());
+        continue;
+      }
+      for (const Declaration& declaration : *declarations)
+        if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration))
+          catalog->declare_stream(**stream);
+        else
+          (void)catalog->declare_channel(*std::get<ChannelDescriptorPtr>(declaration));
+    }
+    // Descriptors may be among what costs no frames.
+    if (auto stop = index->state().stop)
+      fault(std::move(*stop));
+  };
+  set_->each_index(*snapshot_, visit, fault);
+  if (first)
+    return std::unexpected(std::move(*first));
+  return catalog;
+}
+
+SegmentInfo ArchiveReader::Impl::info(std::size_t segment, const SegmentIndex& index) const {
+  const SegmentIndex::State state = index.state();
+  SegmentInfo info;
+  info.name = snapshot_->segments[segment]->path().filename().string();
+  info.sealed = state.sealed;
+  info.first = {snapshot_->begin_of(segment)};
+  info.bytes = state.end.offset;
+  if (const auto limit = snapshot_->limit(segment))
+    info.bytes = *limit;
+  else if (const auto file = snapshot_->segments[segment]->file())
+    info.bytes = (*file)->size().value_or(info.bytes);
+  for (std::size_t i = 0; i < state.blocks; ++i) {
+    const IndexEntry& entry = index.entry(i);
+    if (entry.offset >= info.bytes)
+      break;
+    ++info.blocks;
+    info.frames += entry.header.frames;
+  }
+  return info;
+}
+
+std::vector<std::expected<SegmentInfo, ArchiveError>> ArchiveReader::Impl::segments() {
+  std::vector<std::expected<SegmentInfo, ArchiveError>> result;
+  set_->each_index(
+      *snapshot_,
+      [&](std::size_t segment, const SegmentIndexPtr& index) {
+        result.emplace_back(info(segment, *index));
+      },
+      [&](ArchiveError error) { result.emplace_back(std::unexpected(std::move(error))); });
+  return result;
+}
+
+std::vector<ArchiveError> ArchiveReader::Impl::holes() {
+  std::vector<ArchiveError> result;
+  set_->each_index(
+      *snapshot_, [](std::size_t, const SegmentIndexPtr&) {},
+      [&](ArchiveError error) { result.push_back(std::move(error)); });
+  return result;
+}
+
+/// What is wrong in a segment, apart from where it is cut off.
+void ArchiveReader::Impl::verify_segment(const Snapshot& snapshot, std::size_t segment,
+                                         const SegmentIndex& index,
+                                         std::vector<ArchiveError>& faults) {
+  const auto file = snapshot.segments[segment]->file();
+  if (!file)
+    return faults.push_back(file.error());
+  const SegmentIndex::State state = index.state();
+  for (std::size_t i = 0; i < state.blocks; ++i) {
+    const IndexEntry& entry = index.entry(i);
+    if (entry.header.kind == BlockKind::frames) {
+      if (auto frames = read_frames(**file, entry); !frames)
+        faults.push_back(std::move(frames.error()));
+    } else if (auto declarations = read_declarations(**file, entry); !declarations) {
+      faults.push_back(std::move(declarations.error()));
+    }
+  }
+  auto size = (*file)->size();
+  if (const auto limit = snapshot.limit(segment))
+    size = *limit;
+  if (!size)
+    return faults.push_back(size.error());
+  const bool cut_off = state.end.sequence != snapshot.begin_of(segment + 1);
+  const auto footer = (*file)->read_footer(*size);
+  if (!footer)
+    faults.push_back(footer.error());
+  else if (!*footer && !cut_off && (state.sealed || !snapshot.is_last(segment)))
+    faults.push_back(damaged((*file)->path(), *size, {"the segment does not end with a trailer"}));
+  else if (state.stop && !cut_off)
+    faults.push_back(*state.stop);
+}
+
+std::vector<ArchiveError> ArchiveReader::Impl::verify() {
+  const Snapshot fresh = set_->afresh(*snapshot_);
+  std::vector<ArchiveError> faults;
+  set_->each_index(
+      fresh,
+      [&](std::size_t segment, const SegmentIndexPtr& index) {
+        verify_segment(fresh, segment, *index, faults);
+      },
+      [&](ArchiveError error) { faults.push_back(std::move(error)); });
+  // One hole may have several reasons.
+  for (const auto& segment : fresh.segments)
+    if (auto header = segment->header();
+        !header &&
+        std::ranges::find(faults, header.error().message, &ArchiveError::message) == faults.end())
+      faults.push_back(std::move(header.error()));
+  return faults;
+}
+
+std::expected<ArchiveReader, ArchiveError>
+ArchiveReader::open(const std::filesystem::path& directory, FileSystem* files) {
+  auto set = std::make_shared<SegmentSet>(directory, files ? *files : posix_file_system());
+  auto snapshot = set->refresh();
+  if (!snapshot)
+    return std::unexpected(std::move(snapshot.error()));
+  return ArchiveReader(std::make_unique<Impl>(std::move(set), std::move(*snapshot)));
+}
+
+ArchiveReader::ArchiveReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ArchiveReader::ArchiveReader(ArchiveReader&&) noexcept = default;
+ArchiveReader& ArchiveReader::operator=(ArchiveReader&&) noexcept = default;
+ArchiveReader::~ArchiveReader() = default;
+
+std::expected<bool, ArchiveError> ArchiveReader::refresh() {
+  return impl_->refresh();
+}
+
+Sequence ArchiveReader::last() const noexcept {
+  return {impl_->end_sequence() - 1};
+}
+
+std::expected<ArchiveCursor, ArchiveError> ArchiveReader::read_from(Sequence from,
+                                                                    ReadFilter filter) {
+  auto cursor = impl_->read_from(from.value, std::move(filter));
+  if (!cursor)
+    return std::unexpected(std::move(cursor.error()));
+  return ArchiveCursor(std::move(*cursor));
+}
+
+std::expected<ArchivedStream, ArchiveError> ArchiveReader::stream(const StreamId& stream,
+                                                                  Holes holes) {
+  auto blocks = impl_->blocks(stream, holes);
+  if (!blocks)
+    return std::unexpected(std::move(blocks.error()));
+  return ArchivedStream(std::make_shared<const ArchivedStream::Impl>(stream, std::move(*blocks)));
+}
+
+std::expected<std::vector<ArchivedStreamInfo>, ArchiveError> ArchiveReader::streams(Holes holes) {
+  return impl_->streams(holes);
+}
+
+std::expected<std::shared_ptr<const Catalog>, ArchiveError> ArchiveReader::catalog(Holes holes) {
+  return impl_->catalog(holes);
+}
+
+std::vector<std::expected<SegmentInfo, ArchiveError>> ArchiveReader::segments() {
+  return impl_->segments();
+}
+
+std::vector<ArchiveError> ArchiveReader::holes() {
+  return impl_->holes();
+}
+
+std::vector<ArchiveError> ArchiveReader::verify() {
+  return impl_->verify();
+}
+
+} // namespace datastream

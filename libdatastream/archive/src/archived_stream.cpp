@@ -1,0 +1,247 @@
+#include "archived_stream_impl.hpp"
+#include "read_block.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <ranges>
+#include <string>
+#include <utility>
+
+namespace datastream {
+
+using namespace format;
+
+ArchivedStream::Impl::Impl(StreamId id, std::vector<StreamBlock> blocks)
+    : id_(std::move(id)), blocks_(std::move(blocks)) {
+  std::ranges::stable_sort(blocks_, {}, &StreamBlock::lowest);
+  reach_.reserve(blocks_.size());
+  for (const StreamBlock& block : blocks_) {
+    reach_.push_back(reach_.empty() ? block.highest : std::max(reach_.back(), block.highest));
+    size_ += block.frames;
+  }
+}
+
+std::optional<Position> ArchivedStream::Impl::first() const noexcept {
+  return blocks_.empty() ? std::nullopt : std::optional(blocks_.front().lowest);
+}
+
+std::optional<Position> ArchivedStream::Impl::last() const noexcept {
+  return reach_.empty() ? std::nullopt : std::optional(reach_.back());
+}
+
+std::size_t ArchivedStream::Impl::first_reaching(Position position) const {
+  return static_cast<std::size_t>(std::ranges::lower_bound(reach_, position) - reach_.begin());
+}
+
+Position ArchivedStream::Impl::begin_of_last(std::size_t count) const {
+  std::uint64_t frames = 0;
+  for (std::size_t i = blocks_.size(); i-- > 0;)
+    if ((frames += blocks_[i].frames) >= count)
+      return blocks_[i].lowest;
+  return {};
+}
+
+std::expected<StreamFrames, ArchiveError>
+ArchivedStream::Impl::read(const StreamBlock& block) const {
+  const auto file = block.segment->file();
+  if (!file)
+    return std::unexpected(costing(file.error(), block.first_sequence, block.end_sequence));
+  auto entry = (*file)->read_entry({block.offset, block.first_sequence, block.previous},
+                                   block.offset + block.bytes);
+  if (entry && entry->header.checksum != block.checksum)
+    entry = std::unexpected(damaged((*file)->path(), block.offset,
+                                    {"the block is not the one in the segment's index"}));
+  if (!entry)
+    return std::unexpected(costing(entry.error(), block.first_sequence, block.end_sequence));
+  auto frames = read_frames(**file, *entry);
+  if (!frames)
+    return std::unexpected(std::move(frames.error()));
+  StreamFrames read;
+  read.headers.reserve(block.frames);
+  for (const FrameBatch& batch : frames->batches) {
+    if (batch.stream() != id_)
+      continue;
+    read.block = batch.block();
+    const auto headers = batch.headers();
+    read.headers.insert(read.headers.end(), headers.begin(), headers.end());
+  }
+  if (!std::ranges::is_sorted(read.headers, {}, &FrameHeader::position))
+    std::ranges::stable_sort(read.headers, {}, &FrameHeader::position);
+  return read;
+}
+
+/// The blocks that have been reached, as a heap with the lowest position in front. Before a
+/// position is shown, every block that may have a lower one has been reached.
+class ArchivedStream::Iterator::Walk {
+public:
+  Walk(std::shared_ptr<const Impl> stream, Position from)
+      : stream_(std::move(stream)), from_(from), next_(stream_->first_reaching(from)) {
+    reach();
+  }
+
+  bool done() const noexcept { return reached_.empty(); }
+  Position position() const noexcept { return reached_.front().header().position; }
+  FrameView frame() const noexcept {
+    const FrameHeader& header = reached_.front().header();
+    const char* payload = reached_.front().frames.block->data() + header.offset;
+    return {header.channel, header.position, {payload, header.length}, {}};
+  }
+
+  void advance() {
+    const Position before = position();
+    do {
+      step();
+      reach();
+    } while (!done() && position() == before); // what was stored first stays
+  }
+
+private:
+  struct Reached {
+    StreamFrames frames;
+    std::size_t at = 0;
+    std::uint64_t sequence = 0; ///< of the block
+
+    const FrameHeader& header() const noexcept { return frames.headers[at]; }
+    bool operator>(const Reached& other) const noexcept {
+      const Position a = header().position;
+      const Position b = other.header().position;
+      return a != b ? a > b : sequence > other.sequence;
+    }
+  };
+
+  void step() {
+    Reached& front = reached_.front();
+    const bool used_up = front.at + 1 == front.frames.headers.size();
+    if (!used_up && reached_.size() == 1) {
+      ++front.at;
+      return;
+    }
+    std::ranges::pop_heap(reached_, std::greater());
+    if (used_up) {
+      reached_.pop_back();
+    } else {
+      ++reached_.back().at;
+      std::ranges::push_heap(reached_, std::greater());
+    }
+  }
+
+  void reach() {
+    const std::vector<StreamBlock>& blocks = stream_->blocks();
+    for (; next_ < blocks.size() && (done() || blocks[next_].lowest <= position()); ++next_)
+      if (blocks[next_].highest >= from_)
+        take(blocks[next_]);
+  }
+
+  void take(const StreamBlock& block) {
+    auto frames = stream_->read(block);
+    if (!frames)
+      throw ArchiveReadFailed(std::move(frames.error()));
+    const auto at = std::ranges::lower_bound(frames->headers, from_, {}, &FrameHeader::position);
+    const auto skipped = static_cast<std::size_t>(at - frames->headers.begin());
+    reached_.push_back({std::move(*frames), skipped, block.first_sequence});
+    std::ranges::push_heap(reached_, std::greater());
+  }
+
+  std::shared_ptr<const Impl> stream_;
+  Position from_;
+  std::size_t next_; ///< the first block that has not been reached
+  std::vector<Reached> reached_;
+};
+
+ArchivedStream::Iterator::Iterator() = default;
+ArchivedStream::Iterator::Iterator(std::unique_ptr<Walk> walk) : walk_(std::move(walk)) {}
+ArchivedStream::Iterator::Iterator(Iterator&&) noexcept = default;
+ArchivedStream::Iterator& ArchivedStream::Iterator::operator=(Iterator&&) noexcept = default;
+ArchivedStream::Iterator::~Iterator() = default;
+
+FrameView ArchivedStream::Iterator::operator*() const noexcept {
+  return walk_->frame();
+}
+
+Position ArchivedStream::Iterator::position() const noexcept {
+  return walk_->position();
+}
+
+ArchivedStream::Iterator& ArchivedStream::Iterator::operator++() {
+  walk_->advance();
+  return *this;
+}
+
+bool ArchivedStream::Iterator::operator==(std::default_sentinel_t) const noexcept {
+  return !walk_ || walk_->done();
+}
+
+ArchivedStream::Iterator ArchivedStream::Frames::begin() const {
+  return Iterator(std::make_unique<Iterator::Walk>(stream_, from_));
+}
+
+ArchivedStream::ArchivedStream(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+const StreamId& ArchivedStream::id() const noexcept {
+  return impl_->id();
+}
+
+std::uint64_t ArchivedStream::size() const noexcept {
+  return impl_->size();
+}
+
+std::optional<Position> ArchivedStream::first() const noexcept {
+  return impl_->first();
+}
+
+std::optional<Position> ArchivedStream::last() const noexcept {
+  return impl_->last();
+}
+
+ArchivedStream::Frames ArchivedStream::frames_from(Position position) const {
+  return {impl_, position};
+}
+
+std::expected<std::optional<Frame>, ArchiveError> ArchivedStream::at(Position position) const {
+  const std::vector<StreamBlock>& blocks = impl_->blocks();
+  for (std::size_t i = impl_->first_reaching(position);
+       i < blocks.size() && blocks[i].lowest <= position; ++i) {
+    if (blocks[i].highest < position)
+      continue;
+    const auto frames = impl_->read(blocks[i]);
+    if (!frames)
+      return std::unexpected(frames.error());
+    const auto found =
+        std::ranges::lower_bound(frames->headers, position, {}, &FrameHeader::position);
+    if (found != frames->headers.end() && found->position == position)
+      return Frame{found->channel, position,
+                   std::string(frames->block->data() + found->offset, found->length)};
+  }
+  return std::nullopt;
+}
+
+std::expected<StoredStream, ArchiveError> ArchivedStream::load(Position lowest,
+                                                               Position highest) const {
+  StoredStream loaded(id());
+  try {
+    for (const FrameView& frame : frames_from(lowest)) {
+      if (frame.position > highest)
+        break;
+      loaded.accept(frame);
+    }
+  } catch (const ArchiveReadFailed& failed) {
+    return std::unexpected(failed.error());
+  }
+  return loaded;
+}
+
+std::expected<StoredStream, ArchiveError> ArchivedStream::load_last(std::size_t count) const {
+  StoredStream last(id());
+  if (count == 0 || empty())
+    return last;
+  // Whole blocks first: how many of their frames are too many is not known before.
+  const auto blocks = load(impl_->begin_of_last(count), *impl_->last());
+  if (!blocks)
+    return std::unexpected(blocks.error());
+  const std::size_t more = blocks->size() - std::min(count, blocks->size());
+  for (const FrameView& frame : blocks->frames() | std::views::drop(more))
+    last.accept(frame);
+  return last;
+}
+
+} // namespace datastream

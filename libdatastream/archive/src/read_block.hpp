@@ -1,0 +1,28 @@
+#pragma once
+/// Reads what a block has. Errors name the sequences that it costs. Throws `std::bad_alloc`.
+
+#include "format/block_index.hpp"
+#include "format/descriptors_block.hpp"
+#include "format/frames_block.hpp"
+#include "segment_file.hpp"
+
+#include <datastream/archive/archive_error.hpp>
+#include <datastream/model/descriptor.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <vector>
+
+namespace datastream {
+
+std::expected<format::FramesBlock, ArchiveError> read_frames(const SegmentFile& file,
+                                                             const format::IndexEntry& entry);
+
+std::expected<std::vector<Declaration>, ArchiveError>
+read_declarations(const SegmentFile& file, const format::IndexEntry& entry);
+
+/// The time of so many microseconds since 1970, or the nearest that there is.
+std::chrono::system_clock::time_point time_of(std::int64_t microseconds);
+
+} // namespace datastream

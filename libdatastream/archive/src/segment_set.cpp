@@ -1,0 +1,256 @@
+#include "segment_set.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <ranges>
+#include <span>
+#include <string>
+#include <system_error>
+#include <thread>
+
+namespace datastream {
+
+using namespace format;
+
+namespace {
+
+using Kind = ArchiveError::Kind;
+
+/// Both places are torn only if a slow read met two writes: another one finds one of them whole.
+constexpr int tip_tries = 50;
+constexpr std::chrono::milliseconds tip_pause{1};
+
+/// Of all indexes that are kept without being in use: those of some gigabytes of ordinary blocks.
+constexpr std::size_t kept_memory_max = 64U << 20U;
+
+} // namespace
+
+std::optional<std::uint64_t> Snapshot::limit(std::size_t index) const {
+  return is_last(index) ? std::optional(tip.offset) : std::nullopt;
+}
+
+std::uint64_t Snapshot::begin_of(std::size_t index) const {
+  for (; index < segments.size(); ++index)
+    if (const auto header = segments[index]->header())
+      return header->first_sequence;
+  return tip.end_sequence;
+}
+
+std::optional<std::size_t> Snapshot::find(std::uint64_t sequence) const {
+  const auto indexes = std::views::iota(std::size_t{0}, segments.size());
+  std::size_t index = static_cast<std::size_t>(
+      std::ranges::partition_point(indexes,
+                                   [&](std::size_t i) { return begin_of(i) <= sequence; }) -
+      indexes.begin());
+  while (index-- > 0)
+    if (segments[index]->header())
+      return index;
+  return std::nullopt;
+}
+
+std::optional<ArchiveError> Snapshot::fault_before() const {
+  return fault(tip.first_sequence, 0, std::nullopt);
+}
+
+std::optional<ArchiveError> Snapshot::fault_behind(std::size_t index, std::uint64_t reached,
+                                                   std::optional<ArchiveError> why) const {
+  return fault(reached, index + 1, std::move(why));
+}
+
+/// Between `reached` and the first readable segment from `next` on.
+std::optional<ArchiveError> Snapshot::fault(std::uint64_t reached, std::size_t next,
+                                            std::optional<ArchiveError> why) const {
+  const std::uint64_t begin = begin_of(next);
+  if (begin == reached)
+    return std::nullopt;
+  std::size_t after = next;
+  while (after < segments.size() && !segments[after]->header())
+    ++after;
+  if (begin < reached) {
+    // A later look at a segment that grows has shown more than this one.
+    if (after == segments.size())
+      return std::nullopt;
+    return costing(damaged(segments[after]->path(), 0,
+                           {"the segment begins at sequence " + std::to_string(begin) +
+                            ", and the one before it ends with " + std::to_string(reached - 1)}),
+                   begin, reached);
+  }
+  if (!why && next < after)
+    why = segments[next]->header().error();
+  if (!why && next > 0 && next == segments.size() && is_last(next - 1))
+    why = damaged(segments[next - 1]->path(), tip.offset,
+                  {"the segment ends with sequence " + std::to_string(reached - 1) +
+                   ", and the tip says " + std::to_string(begin - 1)});
+  if (!why)
+    why = ArchiveError{Kind::missing,
+                       directory.string() + ": the segment that begins at sequence " +
+                           std::to_string(reached) + " is missing",
+                       {}};
+  return costing(std::move(*why), reached, begin);
+}
+
+std::expected<Tip, ArchiveError> SegmentSet::read_tip() const {
+  const std::filesystem::path path = directory_ / "tip";
+  for (int attempt = 1;; ++attempt) {
+    const auto file = files_.open(path, FileSystem::Mode::read);
+    if (!file)
+      return archive_failed(file.error());
+    std::array<char, tip_file_bytes> bytes{};
+    const auto count = (*file)->read(0, bytes);
+    if (!count)
+      return archive_failed(count.error());
+    bool unsupported = false;
+    auto tip = decode_tip({bytes.data(), *count}, &unsupported);
+    if (tip)
+      return *tip;
+    if (unsupported || attempt == tip_tries) {
+      ArchiveError error = damaged(path, 0, tip.error());
+      if (unsupported)
+        error.kind = Kind::unsupported;
+      return std::unexpected(std::move(error));
+    }
+    std::this_thread::sleep_for(tip_pause);
+  }
+}
+
+std::expected<std::vector<std::shared_ptr<Segment>>, ArchiveError>
+SegmentSet::list_segments(const Tip& tip) const {
+  const auto names = files_.list(directory_);
+  if (!names)
+    return archive_failed(names.error());
+  std::vector<std::uint64_t> numbers;
+  for (const std::string& name : *names) {
+    const auto segment = parse_segment_name(name);
+    if (!segment || segment->number > tip.segment)
+      continue;
+    if (segment->generation != 0)
+      return std::unexpected(
+          ArchiveError{Kind::unsupported,
+                       (directory_ / name).string() +
+                           ": the segment is of a generation that this library does not know",
+                       {}});
+    numbers.push_back(segment->number);
+  }
+  std::ranges::sort(numbers);
+  std::vector<std::shared_ptr<Segment>> segments;
+  segments.reserve(numbers.size());
+  auto known = latest_ ? std::span(latest_->segments) : std::span<const std::shared_ptr<Segment>>();
+  for (const std::uint64_t number : numbers) {
+    while (!known.empty() && known.front()->number() < number)
+      known = known.subspan(1);
+    if (!known.empty() && known.front()->number() == number)
+      segments.push_back(known.front());
+    else
+      segments.push_back(std::make_shared<Segment>(files_, directory_ / segment_name(number),
+                                                   number, tip.archive));
+  }
+  return segments;
+}
+
+std::expected<SnapshotPtr, ArchiveError> SegmentSet::refresh() {
+  const std::lock_guard lock(mutex_);
+  // The tip first: all segments up to it are there by then.
+  auto tip = read_tip();
+  if (!tip) {
+    if (tip.error().kind == Kind::missing)
+      return std::unexpected(without_tip(std::move(tip.error())));
+    return std::unexpected(std::move(tip.error()));
+  }
+  if (tip->generation != 0)
+    return std::unexpected(
+        ArchiveError{Kind::unsupported,
+                     (directory_ / "tip").string() +
+                         ": the last segment is of a generation that this library does not know",
+                     {}});
+  if (latest_ && latest_->tip.archive != tip->archive)
+    return std::unexpected(damaged(directory_ / "tip", 0, {"this is another archive than it was"}));
+  if (latest_ && latest_->tip == *tip)
+    return latest_;
+  auto snapshot = std::make_shared<Snapshot>(Snapshot{*tip, directory_, {}});
+  if (latest_ && latest_->tip.segment == tip->segment) {
+    snapshot->segments = latest_->segments;
+  } else {
+    auto segments = list_segments(*tip);
+    if (!segments)
+      return std::unexpected(std::move(segments.error()));
+    snapshot->segments = std::move(*segments);
+  }
+  latest_ = snapshot;
+  return latest_;
+}
+
+/// Without a tip: is there an archive at all?
+ArchiveError SegmentSet::without_tip(ArchiveError error) const {
+  const auto names = files_.list(directory_);
+  const bool has_segments = names && std::ranges::any_of(*names, [](const std::string& name) {
+                              return parse_segment_name(name).has_value();
+                            });
+  if (has_segments)
+    return {Kind::damaged, error.message + ": opening the archive for writing makes it anew", {}};
+  if (!names && !names.error().is(std::errc::no_such_file_or_directory) &&
+      !names.error().is(std::errc::not_a_directory))
+    return to_archive_error(names.error());
+  return {Kind::not_an_archive, directory_.string() + ": there is no archive here", {}};
+}
+
+Snapshot SegmentSet::afresh(const Snapshot& snapshot) const {
+  Snapshot fresh{snapshot.tip, snapshot.directory, {}};
+  for (const auto& segment : snapshot.segments)
+    fresh.segments.push_back(std::make_shared<Segment>(files_, segment->path(), segment->number(),
+                                                       snapshot.tip.archive));
+  return fresh;
+}
+
+std::expected<SegmentIndexPtr, ArchiveError> SegmentSet::index(const Snapshot& snapshot,
+                                                               std::size_t index) {
+  auto loaded = snapshot.segments[index]->index(snapshot.limit(index));
+  if (loaded)
+    keep(*loaded);
+  return loaded;
+}
+
+void SegmentSet::keep(const SegmentIndexPtr& index) {
+  const std::size_t memory = index->state().memory;
+  const std::lock_guard lock(mutex_);
+  const auto known = std::ranges::find(kept_, index, &Kept::index);
+  if (known == kept_.end()) {
+    kept_.push_front({index, memory});
+  } else {
+    known->memory = memory;
+    kept_.splice(kept_.begin(), kept_, known);
+  }
+  std::size_t sum = 0;
+  for (const Kept& kept : kept_)
+    sum += kept.memory;
+  while (sum > kept_memory_max && kept_.size() > 1) {
+    sum -= kept_.back().memory;
+    kept_.pop_back();
+  }
+}
+
+void SegmentSet::each_index(const Snapshot& snapshot,
+                            const std::function<void(std::size_t, const SegmentIndexPtr&)>& visit,
+                            const std::function<void(ArchiveError)>& fault) {
+  if (auto error = snapshot.fault_before())
+    fault(std::move(*error));
+  for (std::size_t i = 0; i < snapshot.segments.size(); ++i) {
+    const auto header = snapshot.segments[i]->header();
+    if (!header)
+      continue; // part of what is wrong behind the one before it
+    std::uint64_t reached = header->first_sequence;
+    std::optional<ArchiveError> why;
+    if (const auto loaded = index(snapshot, i)) {
+      visit(i, *loaded);
+      SegmentIndex::State state = (*loaded)->state();
+      reached = state.end.sequence;
+      why = std::move(state.stop);
+    } else {
+      why = loaded.error();
+    }
+    if (auto error = snapshot.fault_behind(i, reached, std::move(why)))
+      fault(std::move(*error));
+  }
+}
+
+} // namespace datastream

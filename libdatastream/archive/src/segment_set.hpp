@@ -1,0 +1,98 @@
+#pragma once
+/// What a reader of an archive, its cursors and its streams share.
+
+#include "format/tip.hpp"
+#include "segment.hpp"
+
+#include <datastream/archive/archive_error.hpp>
+#include <datastream/archive/file_system.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <filesystem>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace datastream {
+
+/// An archive as it was durable at one moment: its tip, and the segments up to it.
+///
+/// Contiguity of sequences is what tells that something is missing: where a segment does not begin
+/// with the sequence that follows the last one before it, there is a hole.
+struct Snapshot {
+  format::Tip tip;
+  std::filesystem::path directory;
+  std::vector<std::shared_ptr<Segment>> segments; ///< ascending by number, none behind the tip's
+
+  /// Up to where a segment is durable; nothing: as a whole.
+  std::optional<std::uint64_t> limit(std::size_t index) const;
+  bool is_last(std::size_t index) const { return segments[index]->number() == tip.segment; }
+  /// First sequence of the first segment, from this one on, whose header can be read; behind all of
+  /// them the next sequence to be given out.
+  std::uint64_t begin_of(std::size_t index) const;
+  /// The last segment that begins at a sequence or before it; nothing: all begin behind it.
+  std::optional<std::size_t> find(std::uint64_t sequence) const;
+
+  /// What is wrong in front of all segments, if anything.
+  std::optional<ArchiveError> fault_before() const;
+  /// What is wrong between the blocks of a segment, which reach up to the sequence `reached` and
+  /// perhaps for a reason no further, and the next segment.
+  std::optional<ArchiveError> fault_behind(std::size_t index, std::uint64_t reached,
+                                           std::optional<ArchiveError> why) const;
+
+private:
+  std::optional<ArchiveError> fault(std::uint64_t reached, std::size_t next,
+                                    std::optional<ArchiveError> why) const;
+};
+using SnapshotPtr = std::shared_ptr<const Snapshot>;
+using SegmentIndexPtr = std::shared_ptr<const SegmentIndex>;
+
+/// The files of one archive, read. Keeps the indexes that were used last, up to a bound.
+///
+/// Thread safety: any thread. No lock is held while a body is read.
+class SegmentSet {
+public:
+  SegmentSet(std::filesystem::path directory, FileSystem& files)
+      : directory_(std::move(directory)), files_(files) {}
+
+  /// What is durable now: the same object if nothing has changed.
+  /// Errors: those of `ArchiveReader::open`.
+  std::expected<SnapshotPtr, ArchiveError> refresh();
+  /// The same moment, with nothing known of its segments.
+  Snapshot afresh(const Snapshot& snapshot) const;
+
+  /// The index of a segment of a snapshot, as far as that snapshot goes or further.
+  std::expected<SegmentIndexPtr, ArchiveError> index(const Snapshot& snapshot, std::size_t index);
+
+  /// Visits the index of every segment, in order, and every hole in or between them, with the
+  /// sequences that it costs.
+  void each_index(const Snapshot& snapshot,
+                  const std::function<void(std::size_t, const SegmentIndexPtr&)>& visit,
+                  const std::function<void(ArchiveError)>& fault);
+
+private:
+  std::expected<format::Tip, ArchiveError> read_tip() const;
+  std::expected<std::vector<std::shared_ptr<Segment>>, ArchiveError>
+  list_segments(const format::Tip& tip) const;
+  ArchiveError without_tip(ArchiveError error) const;
+  void keep(const SegmentIndexPtr& index);
+
+  const std::filesystem::path directory_;
+  FileSystem& files_;
+
+  mutable std::mutex mutex_;
+  SnapshotPtr latest_;
+  struct Kept {
+    SegmentIndexPtr index;
+    std::size_t memory = 0;
+  };
+  std::list<Kept> kept_; ///< the one that was used last first
+};
+
+} // namespace datastream
