@@ -65,6 +65,15 @@ void run_script(RecordedRun& run) {
   run.close();
 }
 
+/// What comes after a crash: something else than would have come without it.
+void go_on(RecordedRun& run) {
+  run.open();
+  run.append(node_c, frames(0, 5));
+  run.declare(channel_declaration(node_c, 7, "seven"));
+  run.flush();
+  run.close();
+}
+
 ArchiveOptions small_segments(MetadataSync sync = MetadataSync::at_seal) {
   return {.segment_bytes = 3000, .metadata_sync = sync};
 }
@@ -162,10 +171,7 @@ TEST_CASE("a_power_cut_during_the_recovery_from_another_loses_nothing") {
     CAPTURE(first);
     RecordedRun second(small_segments(),
                        {first.image, {}, run.stored(), run.declared(), first.promised});
-    second.open();
-    second.append(node_c, frames(0, 5));
-    second.flush();
-    second.close();
+    go_on(second);
     second_states +=
         for_each_cut(second, {.survivals = random_survivals()}, [&](const auto& state) {
           const auto fault = fault_in(state, second);
@@ -193,10 +199,7 @@ TEST_CASE("a_power_cut_during_the_recovery_from_a_kill_loses_nothing") {
     const std::deque<DiskEvent> events(run.events().begin(), run.events().begin() + killed.event);
     RecordedRun second(small_segments(),
                        {run.durable(), events, run.stored(), run.declared(), killed.promised});
-    second.open();
-    second.append(node_c, frames(0, 5));
-    second.flush();
-    second.close();
+    go_on(second);
     states += for_each_cut(second, {.survivals = random_survivals()}, [&](const auto& state) {
       const auto fault = fault_in(state, second);
       if (fault)

@@ -37,6 +37,7 @@ void RecordedRun::open() {
     REQUIRE(found >= std::max(promised_initially_.frames, promised_initially_.seen));
     REQUIRE(found <= stored_.size());
     stored_.resize(found);
+    declared_.resize(promised_initially_.declarations);
     for (const StoredFrame& frame : stored_)
       positions_.emplace(frame.stream, frame.frame.position);
   }
