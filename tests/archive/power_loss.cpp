@@ -3,6 +3,8 @@
 #include "format/tip.hpp"
 #include "tip_file.hpp"
 
+#include <datastream/archive/archive_reader.hpp>
+
 #include <algorithm>
 #include <sstream>
 #include <unordered_map>
@@ -197,6 +199,32 @@ void check_tip(const std::filesystem::path& directory, std::size_t frames) {
     fault("has ", frames, " frames and a tip that ends before ", (*tip)->end_sequence);
 }
 
+/// What a reader shows. It needs a tip, which a power cut may take.
+std::vector<StoredFrame> shown_in(const std::filesystem::path& directory) {
+  std::vector<StoredFrame> shown;
+  const auto tip = read_tip(posix_file_system(), directory);
+  auto reader = ArchiveReader::open(directory);
+  if (!reader) {
+    if (tip && *tip)
+      fault("a reader cannot open it: ", reader.error());
+    return shown;
+  }
+  auto cursor = reader->read_from({0});
+  if (!cursor)
+    fault("a reader cannot begin: ", cursor.error());
+  while (true) {
+    const auto batch = cursor->next();
+    if (!batch)
+      fault("a reader cannot go on: ", batch.error());
+    if (!*batch)
+      break;
+    for (std::size_t i = 0; i < (*batch)->frames.size(); ++i)
+      shown.push_back(
+          {(*batch)->sequence(i).value, (*batch)->frames.stream(), (*batch)->frames[i].to_frame()});
+  }
+  return shown;
+}
+
 bool is_declared(const Catalog& catalog, const Declaration& declaration) {
   if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration)) {
     const auto found = catalog.find_stream((*stream)->stream);
@@ -236,7 +264,7 @@ void check(const CutState& state, const RecordedRun& run) {
   state.image.write_to(root.path());
   const std::filesystem::path directory = root / "archive";
   const std::vector<StoredFrame>& stored = run.stored();
-  std::vector<StoredFrame> expected;
+  const std::vector<StoredFrame> shown = shown_in(directory);
   {
     const auto archive = open_after_cut(directory, run);
     const std::vector<StoredFrame> found = frames_of(directory);
@@ -245,6 +273,8 @@ void check(const CutState& state, const RecordedRun& run) {
             state.promised.seen, " could be seen");
     if (found.size() > stored.size() || !std::equal(found.begin(), found.end(), stored.begin()))
       fault("has frames that nobody stored, or others under their sequences");
+    if (found.size() < shown.size() || !std::equal(shown.begin(), shown.end(), found.begin()))
+      fault("has ", found.size(), " frames, and a reader had ", shown.size(), " or others");
     if (archive->last_durable().value != found.size())
       fault("has ", found.size(), " frames and says ", archive->last_durable());
     check_tip(directory, found.size());
@@ -266,12 +296,14 @@ void check(const CutState& state, const RecordedRun& run) {
       fault("has a ledger that does not add up");
   }
   const auto archive = open_after_cut(directory, run);
-  expected = stored;
+  std::vector<StoredFrame> expected = stored;
   for (std::size_t i = 0; i < new_frames; ++i)
     expected.push_back(
         {stored.size() + i + 1, new_stream(), batch_of(new_stream(), i, 1)[0].to_frame()});
   if (frames_of(directory) != expected)
     fault("does not have all frames in order once they came again");
+  if (shown_in(directory) != expected)
+    fault("a reader does not show all frames in order once they came again");
   if (archive->recovery().torn_bytes != 0 || archive->recovery().reindexed)
     fault("was not closed well");
   if (offer_all(*archive, expected) != 0)
