@@ -63,7 +63,7 @@ void add_cat(CLI::App& app, CatOptions& options) {
       [&](PositionRange range) { options.positions = range; },
       "5..9, 5.., ..9 or 5: these positions only")
       ->type_name("RANGE");
-  CLI::Option* grep = command.add_option("--grep", options.grep, "Only what contains this text");
+  command.add_option("--grep", options.grep, "Only what contains this text");
   CLI::Option* raw =
       command.add_flag("--raw", options.raw, "The payloads as they are, and nothing else");
 
@@ -92,7 +92,7 @@ void add_cat(CLI::App& app, CatOptions& options) {
       command, "--until", time, [&](Time until) { options.until = until; },
       "What arrived before this time")
       ->type_name("TIME");
-  command.add_flag("--arrivals", "All of it in this order");
+  command.add_flag("--arrivals", options.by_sequence, "All of it in this order");
   command.add_flag("--follow", options.follow, "Go on with what will come");
   command.add_flag("--json", options.json, "As export writes it");
   for (const char* name :
@@ -102,7 +102,6 @@ void add_cat(CLI::App& app, CatOptions& options) {
       option->excludes(other);
   }
   command.get_option("--json")->excludes(raw);
-  (void)grep;
   command.callback([&] {
     for (const char* name :
          {"--from", "--to", "--since", "--until", "--arrivals", "--follow", "--json"})
