@@ -12,8 +12,8 @@ namespace datastream::tool {
 
 using Time = std::chrono::system_clock::time_point;
 
-/// `2025-11-30`, `2025-11-30T12:34`, `2025-11-30T12:34:56.789Z`, in UTC; or `90s`, `10m`, `2h`, `1d`
-/// ago.
+/// `2025-11-30`, `2025-11-30T12:34`, `2025-11-30T12:34:56.789Z`, in UTC; or `90s`, `10m`, `2h`,
+/// `1d` ago.
 std::optional<Time> parse_time(std::string_view text, Time now);
 
 /// `2025-11-30T12:34:56.789000Z`
