@@ -104,7 +104,9 @@ std::size_t DeliveryFanout::subscriber_count() const {
 
 bool DeliveryFanout::settled() const {
   const std::lock_guard lock(state_->mutex);
-  return std::ranges::all_of(std::views::values(state_->subscribers),
+  // Who was told last acknowledges last, as a rule: asked after each acknowledgement, this looks at
+  // one subscriber and not at all that have settled.
+  return std::ranges::all_of(std::views::values(state_->subscribers) | std::views::reverse,
                              [](const auto& s) { return s->settled(); });
 }
 
