@@ -1,6 +1,5 @@
 #include <datastream/model/channel_content.hpp>
 #include <datastream/model/descriptor.hpp>
-#include <datastream/model/event.hpp>
 #include <datastream/model/loss_reason.hpp>
 
 namespace datastream {
@@ -99,13 +98,6 @@ std::string_view to_string(LossReason reason) {
     return "undelivered";
   }
   return "unknown";
-}
-
-std::optional<Delivery> to_delivery(const DatastreamEvent& event) {
-  const auto* frame = std::get_if<FrameDelivery>(&event);
-  if (!frame)
-    return std::nullopt;
-  return Delivery{frame->channel.stream, {frame->channel.channel, frame->position, frame->payload}};
 }
 
 } // namespace datastream
