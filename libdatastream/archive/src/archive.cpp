@@ -17,10 +17,6 @@ namespace datastream {
 
 namespace {
 
-/// Uncompressed: small enough for a point read, large enough to compress well.
-constexpr std::size_t block_bytes = 256U << 10U;
-/// Of a segment's index, which is its footer.
-constexpr std::size_t index_bytes_max = 16U << 20U;
 /// What a changed page of positions costs in the index.
 constexpr std::size_t page_bytes = sizeof(PositionPage);
 
@@ -35,7 +31,7 @@ public:
   Impl(std::filesystem::path directory, ArchiveOptions options)
       : directory_(std::move(directory)), options_(std::move(options)),
         files_(options_.files ? *options_.files : posix_file_system()),
-        positions_(options_.compared_frames), filling_(block_bytes) {}
+        positions_(options_.compared_frames), filling_(defaults::archive_block_bytes) {}
   ~Impl() { (void)close(); }
 
   std::expected<void, ArchiveError> open();
@@ -253,14 +249,9 @@ std::uint64_t Archive::Impl::declare(const Declaration& declaration) {
     ++ledger_.refused_declarations;
     return ticket_ - 1;
   }
-  bool is_new = false;
-  if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration)) {
-    is_new = catalog_.declare_stream(**stream);
-  } else {
-    const auto declared = catalog_.declare_channel(*std::get<ChannelDescriptorPtr>(declaration));
-    is_new = declared && *declared;
-    ledger_.conflicting_declarations += declared ? 0 : 1;
-  }
+  const auto declared = catalog_.declare(declaration);
+  ledger_.conflicting_declarations += declared ? 0 : 1;
+  const bool is_new = declared && *declared;
   if (is_new) {
     filling_.declare(declaration);
     work_.notify_one();
@@ -355,7 +346,7 @@ void Archive::Impl::run() {
 void Archive::Impl::commit_filling(Lock& lock) {
   std::optional<Committing> taken;
   try {
-    taken.emplace(Committing{Group(block_bytes), positions_.take_changes(), ticket_});
+    taken.emplace(Committing{Group(defaults::archive_block_bytes), positions_.take_changes(), ticket_});
   } catch (const std::bad_alloc&) {
     // Nothing was taken, and all of it can be tried once more.
     work_.wait_for(lock, options_.retry_interval, [&] { return closing_; });
@@ -417,7 +408,7 @@ Archive::Impl::write_segment(Committing& committing, std::vector<format::BlockSt
     bytes += block.block.size();
   if ((opened_.segment->end().offset + bytes > options_.segment_bytes &&
        !opened_.segment->empty()) ||
-      opened_.segment->index_bytes() > index_bytes_max)
+      opened_.segment->index_bytes() > defaults::archive_index_bytes)
     if (auto next = next_segment(); !next)
       return next;
 
