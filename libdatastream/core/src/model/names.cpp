@@ -96,6 +96,16 @@ std::string_view to_string(LossReason reason) {
     return "sink_full";
   case LossReason::undelivered:
     return "undelivered";
+  case LossReason::archive_no_room:
+    return "archive_no_room";
+  case LossReason::archive_stopped:
+    return "archive_stopped";
+  case LossReason::archive_too_large:
+    return "archive_too_large";
+  case LossReason::archive_unverified:
+    return "archive_unverified";
+  case LossReason::refused_declaration:
+    return "refused_declaration";
   }
   return "unknown";
 }
