@@ -44,7 +44,7 @@ std::expected<const IndexEntry*, ArchiveError> ArchiveCursor::Impl::find_entry()
     if (!segment_) {
       const auto index = snapshot_->find(position_);
       if (!index) {
-        if (auto fault = snapshot_->fault_before())
+        if (auto fault = snapshot_->fault_before(); fault && concerns(*fault))
           return std::unexpected(std::move(*fault));
         return nullptr;
       }
@@ -65,7 +65,8 @@ std::expected<const IndexEntry*, ArchiveError> ArchiveCursor::Impl::find_entry()
     if (ordinal_ < index_->size())
       continue;
     SegmentIndex::State state = index_->state();
-    if (auto fault = snapshot_->fault_behind(index, state.end.sequence, std::move(state.stop)))
+    if (auto fault = snapshot_->fault_behind(index, state.end.sequence, std::move(state.stop));
+        fault && concerns(*fault))
       return std::unexpected(std::move(*fault));
     std::size_t next = index + 1;
     while (next < segments.size() && !segments[next]->header())

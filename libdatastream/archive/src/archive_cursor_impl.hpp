@@ -35,6 +35,10 @@ private:
 
   std::expected<const format::IndexEntry*, ArchiveError> find_entry();
   std::optional<ArchiveError> enter(std::size_t index);
+  /// Whether a hole is not behind the cursor.
+  bool concerns(const ArchiveError& fault) const noexcept {
+    return !fault.lost || fault.lost->last.value >= position_;
+  }
   std::expected<std::optional<ArchivedBatch>, ArchiveError>
   read_descriptors(const format::IndexEntry& entry);
   std::optional<ArchiveError> read_block(const format::IndexEntry& entry);
