@@ -80,6 +80,8 @@ rocksdb::Options options_for(rocksdb::Env* env) {
   options.max_bgerror_resume_count = 0; // see the class
   options.write_buffer_size = 8U << 20U;
   options.max_open_files = 256;
+  options.max_file_opening_threads = 1; // there are few files, and threads cost more than those
+  options.allow_fallocate = false;      // 13 MB for each opening, and most of it never used
   options.max_background_jobs = 1;
   options.compression = rocksdb::kNoCompression;
   options.keep_log_file_num = 1;
