@@ -94,6 +94,8 @@ TEST_CASE("the_exit_status_tells_usage_from_what_could_not_be_done") {
                                                 {"cat", golden, "--positions", ".."},
                                                 {"cat", golden, "--positions", "x"},
                                                 {"cat", golden, "--from", "-1"},
+                                                {"cat", golden, "--tail", "-1"},
+                                                {"export", golden, "--to", "x"},
                                                 {"cat", golden, "--since", "yesterday"},
                                                 {"cat", golden, "--since", "2025-02-30"},
                                                 {"cat", golden, "--tail", "1", "--lines", "x"},
@@ -158,7 +160,8 @@ TEST_CASE("what_is_exported_is_imported_as_it_was") {
 
   const FinishedProgram again = tool({"import", second, file});
   CHECK(again.status == 0);
-  CHECK(again.out == "500 lines, 500 frames\n  500 were stored already\n");
+  CHECK(again.out == "500 lines, 500 frames\n"
+                     "  500 were stored already, nobody knows whether they differ\n");
   CHECK(tool({"export", second, "--from", "10", "--to", "20"}).out ==
         tool({"export", first, "--from", "10", "--to", "20"}).out);
 
