@@ -29,11 +29,11 @@ struct Accounts {
   std::uint64_t callers_accepted = 0;     ///< `submit` answered true
   std::uint64_t callers_refused = 0;      ///< `submit` answered false
   datastream::PipeLedger pipe{};          ///< the node's endpoint
-  word_index::Report log{};               ///< the collector's viewers
-  word_index::Report slow{};              ///<
-  word_index::Report reader{};            ///< the reader, which is a subscriber of
-  datastream::PublicationLedger fanout{}; ///< the collector's fanout, which gets what
-  datastream::SubscriptionId relay{};     ///< the collector's relay is sent by the node
+  word_index::Report log{};               ///< the collector's viewer that keeps up
+  word_index::Report slow{};              ///< its viewer that does not
+  word_index::Report reader{};            ///< the reader, a subscriber of the collector's fanout
+  datastream::PublicationLedger fanout{}; ///< that fanout
+  datastream::SubscriptionId relay{};     ///< what feeds it, as a subscriber of the node
   ArchiveAccount archive{};               ///< the collector's archive
   EnvelopeAccount envelope{};             ///< over actors, from the node to the collector's sink
   EnvelopeAccount udp{};                  ///< over UDP, to the peer

@@ -10,6 +10,7 @@
 #include "segment_file.hpp"
 
 #include <datastream/archive/archive.hpp>
+#include <datastream/archive/archive_reader.hpp>
 #include <datastream/pipe/catalog.hpp>
 
 #include <doctest/doctest.h>
@@ -89,6 +90,32 @@ void read_segment(const fs::path& path, std::uint64_t size, Catalog& names,
                        {"sequence", sequence++}});
       }
   }
+}
+
+/// What a reader in another language said that is lost.
+std::vector<SequenceRange> lost_in(const std::string& said) {
+  std::vector<SequenceRange> lost;
+  std::istringstream lines(said);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    SequenceRange range;
+    if (std::string word; words >> word >> range.first.value >> range.last.value && word == "lost")
+      lost.push_back(range);
+  }
+  return lost;
+}
+
+/// What our reader says that is lost.
+std::vector<SequenceRange> lost_in(const fs::path& directory) {
+  auto archive = ArchiveReader::open(directory);
+  REQUIRE(archive);
+  std::vector<SequenceRange> lost;
+  const auto faults = archive->verify();
+  CHECK_FALSE(faults.empty());
+  for (const ArchiveError& fault : faults)
+    if (fault.lost)
+      lost.push_back(*fault.lost);
+  return lost;
 }
 
 std::vector<nlohmann::json> python_reads(const fs::path& directory, FinishedProgram& reader) {
@@ -210,6 +237,34 @@ TEST_CASE("the_reader_in_another_language_names_what_damage_costs") {
     CHECK(python_reads(directory.path(), reader).size() == damage.frames);
     CHECK(reader.status == 1);
     CHECK(reader.err.find(damage.lost) != std::string::npos);
+    CHECK(lost_in(reader.err) == lost_in(directory.path()));
+  }
+}
+
+TEST_CASE("a_cursor_behind_a_hole_at_the_end_waits_there_for_more") {
+  for (const bool all : {false, true}) {
+    CAPTURE(all);
+    const TemporaryDirectory directory;
+    fs::copy_file(golden_directory / "tip", directory / "tip");
+    if (!all)
+      fs::copy_file(golden_directory / segment_name(1), directory / segment_name(1));
+    auto archive = ArchiveReader::open(directory.path());
+    REQUIRE(archive);
+    auto cursor = archive->read_from({all ? 1U : 4U});
+    REQUIRE(cursor);
+    auto hole = cursor->next();
+    while (hole && *hole && (*hole)->frames.empty()) // declarations come first
+      hole = cursor->next();
+    REQUIRE_FALSE(hole);
+    REQUIRE(hole.error().lost);
+    CHECK(*hole.error().lost == SequenceRange{{all ? 1U : 4U}, {10}});
+    cursor = archive->read_from({11});
+    REQUIRE(cursor);
+    auto more = cursor->next();
+    while (more && *more && (*more)->frames.empty())
+      more = cursor->next();
+    REQUIRE(more);
+    CHECK_FALSE(*more);
   }
 }
 
@@ -227,5 +282,6 @@ TEST_CASE("the_reader_in_another_language_names_a_segment_that_is_gone_or_cut") 
     CHECK(python_reads(directory.path(), reader).size() == (cut ? 3 : 7));
     CHECK(reader.status == 1);
     CHECK(reader.err.find(cut ? "lost 4 10:" : "lost 1 3:") != std::string::npos);
+    CHECK(lost_in(reader.err) == lost_in(directory.path()));
   }
 }

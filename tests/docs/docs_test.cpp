@@ -118,6 +118,14 @@ std::map<std::string, std::string> defaults_in_words() {
       {"keepalive_idle", time(keepalive_idle, "s")},
       {"keepalive_interval", time(keepalive_interval, "s")},
       {"keepalive_timeout", time(keepalive_timeout, "s")},
+      {"archive_group_bytes", in_bytes(archive_group_bytes)},
+      {"archive_group_delay", time(archive_group_delay, "ms")},
+      {"archive_block_bytes", in_bytes(archive_block_bytes)},
+      {"archive_segment_bytes", in_bytes(archive_segment_bytes)},
+      {"archive_index_bytes", in_bytes(archive_index_bytes)},
+      {"archive_compared_frames", number_of(archive_compared_frames, "frames")},
+      {"archive_retry", time(archive_retry, "ms")},
+      {"archive_poll", time(archive_poll, "ms")},
       {"json_depth", number_of(json_depth, "levels")},
   };
 }
@@ -253,7 +261,8 @@ TEST_CASE("every_message_has_its_row") {
   const std::string type_ids =
       read(actors / "type_ids.hpp") +
       read(source_dir() /
-           "legacy_envelope/envelope_caf/include/datastream/envelope_caf/type_ids.hpp");
+           "legacy_envelope/envelope_caf/include/datastream/envelope_caf/type_ids.hpp") +
+      read(source_dir() / "actors/archive_actor/include/datastream/archive_actor/type_ids.hpp");
   const auto atoms = captures(type_ids, R"(CAF_ADD_ATOM\(\w+, datastream, (\w+),)");
   const auto atom_texts =
       captures(type_ids, R"re(CAF_ADD_ATOM\(\w+, datastream, \w+, "(\w+)"\))re");

@@ -37,9 +37,9 @@ ReadFilter filter_of(const CatOptions& options) {
 void pick(ArchivedBatch& batch, const CatOptions& options, const std::optional<TextSearch>& grep) {
   if (batch.frames.empty())
     return;
-  const auto wants_stream = options.streams.size() <= 1 ||
-                            std::ranges::find(options.streams, batch.frames.stream()) !=
-                                options.streams.end();
+  const auto wants_stream =
+      options.streams.size() <= 1 ||
+      std::ranges::find(options.streams, batch.frames.stream()) != options.streams.end();
   if (wants_stream && !grep && batch.sequence(batch.frames.size() - 1) <= options.to)
     return;
   std::vector<FrameView> wanted;

@@ -69,8 +69,8 @@ public:
   StreamCat(const CatOptions& options, const DatastreamSnapshot& catalog, Remaining remaining,
             Output& out)
       : options_(options), out_(out), remaining_(std::move(remaining)),
-        names_(catalog, remaining_.stream().id()), kinds_(registry_of(catalog, remaining_.stream().id())),
-        next_(options.positions.lowest) {
+        names_(catalog, remaining_.stream().id()),
+        kinds_(registry_of(catalog, remaining_.stream().id())), next_(options.positions.lowest) {
     if (options.grep)
       grep_.emplace(*options.grep);
   }
@@ -229,8 +229,8 @@ void cat_by_stream(ArchiveReader& reader, const CatOptions& options, Output& out
   const bool with_headings = streams.size() > 1 && !options.raw && !options.series;
   std::uint64_t others = 0;
   for (const StreamId& id : streams) {
-    StreamCat stream(options, catalog,
-                     Remaining(must(reader.stream(id, Holes::leave_out)), faults), out);
+    StreamCat stream(options, catalog, Remaining(must(reader.stream(id, Holes::leave_out)), faults),
+                     out);
     const auto& channel = options.lines ? options.lines : options.series;
     const auto number = channel ? stream.find(*channel) : std::nullopt;
     if (channel && !number)

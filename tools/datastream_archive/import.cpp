@@ -21,10 +21,9 @@ Status import(const std::filesystem::path& directory, const std::filesystem::pat
   Faults faults;
   for (const ArchiveError& hole : archive->recovery().holes)
     faults.report(hole);
-  const ImportReport report =
-      must(import_json_lines(in, *archive, [&](const BadLine& bad) {
-        faults.report(file.string() + ":" + std::to_string(bad.number) + ": " + bad.reason);
-      }));
+  const ImportReport report = must(import_json_lines(in, *archive, [&](const BadLine& bad) {
+    faults.report(file.string() + ":" + std::to_string(bad.number) + ": " + bad.reason);
+  }));
   must(archive->close());
 
   const Archive::Appended& done = report.appended;

@@ -138,9 +138,8 @@ Status info(const std::filesystem::path& directory, bool json, Output& out) {
   Faults faults;
   report_holes(reader, faults);
   auto catalog = read_catalog(reader, faults)->snapshot().snapshot;
-  const Contents contents{
-      reader.last(), reader.segments(),
-      contents_of(must(reader.streams(Holes::leave_out)), std::move(catalog))};
+  const Contents contents{reader.last(), reader.segments(),
+                          contents_of(must(reader.streams(Holes::leave_out)), std::move(catalog))};
   if (json)
     write_json(contents, out);
   else

@@ -40,8 +40,14 @@ CLI::Option* add_parsed(CLI::App& command, const std::string& names, Parse parse
 }
 
 void add_sequences(CLI::App& command, CatOptions& options) {
-  command.add_option("--from", options.from.value, "From this sequence on");
-  command.add_option("--to", options.to.value, "Up to this sequence");
+  add_parsed(
+      command, "--from", parse_number, [&](std::uint64_t from) { options.from = {from}; },
+      "From this sequence on")
+      ->type_name("NUMBER");
+  add_parsed(
+      command, "--to", parse_number, [&](std::uint64_t to) { options.to = {to}; },
+      "Up to this sequence")
+      ->type_name("NUMBER");
 }
 
 void add_cat(CLI::App& app, CatOptions& options) {
@@ -49,25 +55,30 @@ void add_cat(CLI::App& app, CatOptions& options) {
       *app.add_subcommand("cat", "Show frames: stream by stream in the order of positions, with "
                                  "what is missing; or in the order in which they arrived");
   command.add_option("directory", options.directory, "The archive")->required();
-  add_parsed(command, "--stream", parse_stream_id,
-             [&](const StreamId& stream) { options.streams.push_back(stream); },
-             "NODE#LIFE: this stream only; may be repeated")
+  add_parsed(
+      command, "--stream", parse_stream_id,
+      [&](const StreamId& stream) { options.streams.push_back(stream); },
+      "NODE#LIFE: this stream only; may be repeated")
       ->type_name("STREAM");
-  command.add_option("--channel", options.channels,
-                     "The channel of this name only; may be repeated")
+  command
+      .add_option("--channel", options.channels, "The channel of this name only; may be repeated")
       ->take_all()
       ->allow_extra_args(false);
-  add_parsed(command, "--positions", parse_positions,
-             [&](PositionRange range) { options.positions = range; },
-             "5..9, 5.., ..9 or 5: these positions only")
+  add_parsed(
+      command, "--positions", parse_positions,
+      [&](PositionRange range) { options.positions = range; },
+      "5..9, 5.., ..9 or 5: these positions only")
       ->type_name("RANGE");
-  CLI::Option* grep = command.add_option("--grep", options.grep, "Only what contains this text");
+  command.add_option("--grep", options.grep, "Only what contains this text");
   CLI::Option* raw =
       command.add_flag("--raw", options.raw, "The payloads as they are, and nothing else");
 
   const std::string by_stream = "Stream by stream";
   CLI::Option* tail =
-      command.add_option("--tail", options.tail, "The last so many frames of each stream");
+      add_parsed(
+          command, "--tail", parse_number, [&](std::uint64_t count) { options.tail = count; },
+          "The last so many frames of each stream")
+          ->type_name("NUMBER");
   CLI::Option* lines = command.add_option("--lines", options.lines,
                                           "The output of a program, as lines, from this channel");
   CLI::Option* series =
@@ -82,13 +93,15 @@ void add_cat(CLI::App& app, CatOptions& options) {
   const auto now = std::chrono::system_clock::now();
   const auto time = [now](const std::string& text) { return parse_time(text, now); };
   add_sequences(command, options);
-  add_parsed(command, "--since", time, [&](Time since) { options.since = since; },
-             "What arrived at this time or later: 2025-11-30T12:34:56Z, or 10m ago")
+  add_parsed(
+      command, "--since", time, [&](Time since) { options.since = since; },
+      "What arrived at this time or later: 2025-11-30T12:34:56Z, or 10m ago")
       ->type_name("TIME");
-  add_parsed(command, "--until", time, [&](Time until) { options.until = until; },
-             "What arrived before this time")
+  add_parsed(
+      command, "--until", time, [&](Time until) { options.until = until; },
+      "What arrived before this time")
       ->type_name("TIME");
-  command.add_flag("--arrivals", "All of it in this order");
+  command.add_flag("--arrivals", options.by_sequence, "All of it in this order");
   command.add_flag("--follow", options.follow, "Go on with what will come");
   command.add_flag("--json", options.json, "As export writes it");
   for (const char* name :
@@ -98,7 +111,6 @@ void add_cat(CLI::App& app, CatOptions& options) {
       option->excludes(other);
   }
   command.get_option("--json")->excludes(raw);
-  (void)grep;
   command.callback([&] {
     for (const char* name :
          {"--from", "--to", "--since", "--until", "--arrivals", "--follow", "--json"})
@@ -121,8 +133,7 @@ Status run(int argc, char** argv, Output& out) {
     command.add_option("directory", directory, "The archive")->required();
     return command;
   };
-  add_command("info", "What is in an archive")
-      .add_flag("--json", json, "As one object of JSON");
+  add_command("info", "What is in an archive").add_flag("--json", json, "As one object of JSON");
   add_command("verify", "Read every byte, and tell each fault");
   add_command("reindex", "Make the index anew, from the segments. Where acknowledged frames are "
                          "gone, accept that: they become a hole");
@@ -178,7 +189,8 @@ int main(int argc, char** argv) {
     failure = error.what();
   }
   try {
-    out.finish(); // also what there was before a failure
+    if (out.stream().good())
+      out.finish(); // also what there was before a failure
   } catch (const NobodyReads&) {
   } catch (const std::exception& error) {
     failure = error.what();

@@ -13,8 +13,7 @@ Status make_index(const std::filesystem::path& directory, Output& out) {
   for (const ArchiveError& hole : done.holes)
     faults.report(hole);
   if (done.torn_bytes != 0)
-    out.line("cut off " + std::to_string(done.torn_bytes) +
-             " bytes that were never acknowledged");
+    out.line("cut off " + std::to_string(done.torn_bytes) + " bytes that were never acknowledged");
   out.line("the index was made anew");
   return faults.status();
 }

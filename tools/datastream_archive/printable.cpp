@@ -28,7 +28,8 @@ void append_byte(std::string& out, unsigned char byte) {
 
 /// The character of two or three bytes.
 std::uint32_t code_point(std::string_view character) {
-  std::uint32_t value = static_cast<unsigned char>(character[0]) & (character.size() == 2 ? 31 : 15);
+  std::uint32_t value =
+      static_cast<unsigned char>(character[0]) & (character.size() == 2 ? 31 : 15);
   for (const char byte : character.substr(1))
     value = value << 6U | (static_cast<unsigned char>(byte) & 63U);
   return value;

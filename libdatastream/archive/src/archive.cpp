@@ -17,10 +17,6 @@ namespace datastream {
 
 namespace {
 
-/// Uncompressed: small enough for a point read, large enough to compress well.
-constexpr std::size_t block_bytes = 256U << 10U;
-/// Of a segment's index, which is its footer.
-constexpr std::size_t index_bytes_max = 16U << 20U;
 /// What a changed page of positions costs in the index.
 constexpr std::size_t page_bytes = sizeof(PositionPage);
 
@@ -35,7 +31,7 @@ public:
   Impl(std::filesystem::path directory, ArchiveOptions options)
       : directory_(std::move(directory)), options_(std::move(options)),
         files_(options_.files ? *options_.files : posix_file_system()),
-        positions_(options_.compared_frames), filling_(block_bytes) {}
+        positions_(options_.compared_frames), filling_(defaults::archive_block_bytes) {}
   ~Impl() { (void)close(); }
 
   std::expected<void, ArchiveError> open();
@@ -69,6 +65,7 @@ private:
   };
 
   // On the thread of who appends, with the lock.
+  bool takes() const { return state_ == State::running && !closing_ && !index_failure_; }
   bool wait_for_room(Lock& lock);
   std::size_t filling_bytes() const {
     return filling_.bytes() + positions_.changed_pages() * page_bytes;
@@ -110,6 +107,8 @@ private:
 
   // The committing thread's own.
   OpenedArchive opened_;
+  std::optional<RecoveryOptions::Committed>
+      committed_; ///< at the end of the last life of `opened_`
   format::Compressor committing_compressor_;
   Metadata::Batch metadata_batch_; ///< for the next write
   bool sealed_ = false;            ///< a segment, since the last one
@@ -121,6 +120,8 @@ private:
   std::condition_variable done_; ///< for those who flush
   State state_ = State::running;
   std::optional<ArchiveError> trouble_;
+  /// Found while appending: what was taken is committed, then ingest stands still.
+  std::optional<ArchiveError> index_failure_;
   StoredPositions positions_;
   format::Compressor filling_compressor_;
   Group filling_;
@@ -153,12 +154,16 @@ std::expected<void, ArchiveError> Archive::Impl::open() {
 }
 
 std::expected<void, WriteFailure> Archive::Impl::reopen() {
+  if (opened_.segment) // otherwise the last try has failed, and knew it from the one before
+    committed_ = {opened_.segment->number(), opened_.segment->end().offset};
   // RocksDB lets nobody else open its files.
   opened_ = {};
   metadata_batch_ = {};
   sealed_ = false;
-  auto opened =
-      recover(directory_, {.files = files_, .metadata = options_.metadata}, catalog_, positions_);
+  auto opened = recover(
+      directory_,
+      {.files = files_, .metadata = options_.metadata, .reindex = false, .committed = committed_},
+      catalog_, positions_);
   if (!opened)
     return std::unexpected(std::move(opened.error()));
   opened_ = std::move(*opened);
@@ -172,11 +177,11 @@ std::uint64_t NotStored::* Archive::Impl::reason() const {
 }
 
 bool Archive::Impl::wait_for_room(Lock& lock) {
-  while (state_ == State::running && !closing_ && filling_bytes() >= options_.group_bytes) {
+  while (takes() && filling_bytes() >= options_.group_bytes) {
     work_.notify_one();
     room_.wait(lock);
   }
-  return state_ == State::running && !closing_;
+  return takes();
 }
 
 Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t arrival) {
@@ -192,14 +197,15 @@ Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t ar
     result.ticket = ticket_;
     return result;
   }
+  const bool was_empty = filling_.empty();
   std::size_t next = 0;
   bool begun = false; ///< the group that is filling knows of this batch
   try {
     for (; next < batch.size(); ++next) {
-      if (state_ != State::running || closing_ || filling_bytes() >= options_.group_bytes) {
+      if (!takes() || filling_bytes() >= options_.group_bytes) {
         begun = false;
         if (!wait_for_room(lock)) {
-          rest_is_lost(next, closing_ ? &NotStored::stopped : reason());
+          rest_is_lost(next, reason());
           break;
         }
       }
@@ -211,8 +217,8 @@ Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t ar
       }
       const auto place = positions_.look(batch.stream(), frame);
       if (!place) {
-        suspend(lock, place.error());
-        rest_is_lost(next, reason());
+        index_failure_ = place.error();
+        rest_is_lost(next, &NotStored::no_room);
         break;
       }
       switch (place->seen) {
@@ -243,7 +249,9 @@ Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t ar
     rest_is_lost(next, &NotStored::out_of_memory);
   }
   result.ticket = taken_ticket();
-  work_.notify_one(); // a group has begun, or is full
+  // A thread that is woken for every batch costs more than the batch.
+  if (was_empty || index_failure_ || filling_bytes() >= options_.group_bytes)
+    work_.notify_one();
   return result;
 }
 
@@ -253,14 +261,9 @@ std::uint64_t Archive::Impl::declare(const Declaration& declaration) {
     ++ledger_.refused_declarations;
     return ticket_ - 1;
   }
-  bool is_new = false;
-  if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration)) {
-    is_new = catalog_.declare_stream(**stream);
-  } else {
-    const auto declared = catalog_.declare_channel(*std::get<ChannelDescriptorPtr>(declaration));
-    is_new = declared && *declared;
-    ledger_.conflicting_declarations += declared ? 0 : 1;
-  }
+  const auto declared = catalog_.declare(declaration);
+  ledger_.conflicting_declarations += declared ? 0 : 1;
+  const bool is_new = declared && *declared;
   if (is_new) {
     filling_.declare(declaration);
     work_.notify_one();
@@ -309,7 +312,7 @@ std::expected<Sequence, ArchiveError> Archive::Impl::close() {
 
 bool Archive::Impl::wants_commit() const {
   return !filling_.empty() &&
-         (closing_ || commit_wanted_ || filling_bytes() >= options_.group_bytes ||
+         (closing_ || commit_wanted_ || index_failure_ || filling_bytes() >= options_.group_bytes ||
           Group::Clock::now() >= filling_.begun() + options_.group_delay);
 }
 
@@ -328,6 +331,10 @@ void Archive::Impl::run() {
     }
     if (wants_commit()) {
       commit_filling(lock);
+      continue;
+    }
+    if (index_failure_) {
+      suspend(lock, *index_failure_);
       continue;
     }
     commit_wanted_ = false;
@@ -355,10 +362,15 @@ void Archive::Impl::run() {
 void Archive::Impl::commit_filling(Lock& lock) {
   std::optional<Committing> taken;
   try {
-    taken.emplace(Committing{Group(block_bytes), positions_.take_changes(), ticket_});
+    taken.emplace(
+        Committing{Group(defaults::archive_block_bytes), positions_.take_changes(), ticket_});
   } catch (const std::bad_alloc&) {
-    // Nothing was taken, and all of it can be tried once more.
-    work_.wait_for(lock, options_.retry_interval, [&] { return closing_; });
+    // Nothing was taken, and all of it can be tried once more, but for a last time.
+    if (work_.wait_for(lock, options_.retry_interval, [&] { return closing_; })) {
+      drop_filling(&NotStored::out_of_memory);
+      ledger_.refused_declarations += filling_.declarations().size();
+      filling_ = Group(defaults::archive_block_bytes);
+    }
     return;
   }
   Committing& committing = *taken;
@@ -417,7 +429,7 @@ Archive::Impl::write_segment(Committing& committing, std::vector<format::BlockSt
     bytes += block.block.size();
   if ((opened_.segment->end().offset + bytes > options_.segment_bytes &&
        !opened_.segment->empty()) ||
-      opened_.segment->index_bytes() > index_bytes_max)
+      opened_.segment->index_bytes() > defaults::archive_index_bytes)
     if (auto next = next_segment(); !next)
       return next;
 
@@ -547,6 +559,7 @@ void Archive::Impl::suspend(Lock& lock, ArchiveError error) {
   if (state_ != State::running)
     return;
   state_ = State::suspended;
+  index_failure_.reset();
   trouble_ = last_failure_ = error;
   // Its frames were compared with others that are not stored.
   drop_filling(&NotStored::no_room);

@@ -1,6 +1,8 @@
 #include "archive_cursor_impl.hpp"
 #include "read_block.hpp"
 
+#include <datastream/defaults.hpp>
+
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -8,14 +10,6 @@
 namespace datastream {
 
 using namespace format;
-
-namespace {
-
-/// How often a cursor that waits looks at the tip: often enough that nobody notices the delay, and
-/// seldom enough to cost nothing.
-constexpr std::chrono::milliseconds poll_interval{2};
-
-} // namespace
 
 /// To the first entry of a segment.
 std::optional<ArchiveError> ArchiveCursor::Impl::enter(std::size_t index) {
@@ -199,7 +193,7 @@ ArchiveCursor::next(std::chrono::milliseconds timeout) {
         std::chrono::steady_clock::now() - begin);
     if (waited >= timeout)
       return std::nullopt;
-    std::this_thread::sleep_for(std::min(poll_interval, timeout - waited));
+    std::this_thread::sleep_for(std::min(defaults::archive_poll, timeout - waited));
   }
 }
 

@@ -71,7 +71,7 @@ private:
   Result replay();
   Result replay_segment(std::uint64_t number, bool last);
   Result replay_sealed(const SegmentFile& segment, const SegmentFile::Sealed& sealed,
-                       std::uint64_t bytes);
+                       std::uint64_t bytes, bool last);
   Result replay_open(SegmentFile& segment, std::uint64_t size, bool last);
   Result take(const SegmentFile& segment, const IndexEntry& entry, const BlockPtr& body);
   Result follow();
@@ -80,12 +80,15 @@ private:
   std::filesystem::path path_of(std::uint64_t number) const {
     return directory_ / segment_name(number);
   }
-  void declare(const Declaration& declaration);
   /// What is said when acknowledged frames are gone.
   WriteFailure ahead(std::string what) const;
   void hole(Kind kind, std::string what, std::uint64_t first, std::uint64_t end);
   /// How far the archive was durable, as far as the tip and the index tell.
   std::uint64_t acknowledged_end() const;
+  /// The same for the bytes of a segment, as far as the tip tells.
+  std::uint64_t known_to_tip(std::uint64_t segment) const {
+    return tip_ && tip_->segment == segment ? tip_->offset : 0;
+  }
 
   std::filesystem::path directory_;
   const RecoveryOptions& options_;
@@ -104,13 +107,6 @@ private:
   Metadata::Batch batch_;
   MetadataCursor followed_;
 };
-
-void Recovery::declare(const Declaration& declaration) {
-  if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration))
-    catalog_.declare_stream(**stream);
-  else // a segment repeats what an earlier one has; conflicts were never written
-    (void)catalog_.declare_channel(*std::get<ChannelDescriptorPtr>(declaration));
-}
 
 WriteFailure Recovery::ahead(std::string what) const {
   return {{Kind::metadata_ahead,
@@ -155,6 +151,10 @@ Recovery::Result Recovery::list() {
     numbers_.push_back(parsed->number);
   }
   std::ranges::sort(numbers_);
+  // After a crash some of these names may be in memory only, and what is said of their files soon
+  // durable.
+  if (const auto synced = files_.sync_directory(directory_); !synced)
+    return std::unexpected(WriteFailure{to_archive_error(synced.error()), true});
   auto tip = read_tip(files_, directory_);
   if (!tip)
     return refuse(tip.error());
@@ -180,7 +180,7 @@ Recovery::Result Recovery::open_metadata() {
   if (!declarations)
     return refuse(declarations.error());
   for (const Declaration& declaration : *declarations)
-    declare(declaration);
+    (void)catalog_.declare(declaration);
   return {};
 }
 
@@ -292,21 +292,32 @@ Recovery::Result Recovery::replay_segment(std::uint64_t number, bool last) {
            header.first_sequence);
     sequence_ = header.first_sequence;
   }
-  const auto size = segment->size();
+  if (last)
+    if (auto durable = SegmentWriter::make_durable(
+            files_, segment->path(),
+            std::max<std::uint64_t>(known_to_tip(number), segment_header_bytes));
+        !durable)
+      return durable;
+  auto size = segment->size();
   if (!size)
     return refuse(size.error());
   auto sealed = segment->read_footer(*size);
   if (!sealed && sealed.error().kind != Kind::damaged)
     return refuse(std::move(sealed.error()));
   if (sealed && *sealed)
-    return replay_sealed(*segment, **sealed, *size);
-  if (!sealed)
-    hole(Kind::damaged, sealed.error().message, 0, 0); // its blocks may be whole
+    return replay_sealed(*segment, **sealed, *size, last);
+  // Its blocks may be whole. And the last one was perhaps being sealed when everything stopped, of
+  // which a disk may have kept the end and not the beginning.
+  if (!sealed && !last)
+    hole(Kind::damaged, sealed.error().message, 0, 0);
+  if (last && options_.committed && options_.committed->segment == number)
+    *size = std::min(*size, options_.committed->offset);
   return replay_open(*segment, *size, last);
 }
 
 Recovery::Result Recovery::replay_sealed(const SegmentFile& segment,
-                                         const SegmentFile::Sealed& sealed, std::uint64_t bytes) {
+                                         const SegmentFile::Sealed& sealed, std::uint64_t bytes,
+                                         bool last) {
   const std::optional<BlockPlace> start = std::exchange(start_, std::nullopt);
   if (start && start->offset > sealed.end.offset)
     return std::unexpected(ahead(segment.path().string() + " ends at byte " +
@@ -326,6 +337,9 @@ Recovery::Result Recovery::replay_sealed(const SegmentFile& segment,
     if (auto taken = take(segment, entry, *body); !taken)
       return taken;
   }
+  if (last) // perhaps the last thing before everything stopped was to seal it
+    if (const auto changed = files_.make_read_only(segment.path()); !changed)
+      return refuse(changed.error());
   batch_.add(ListedSegment{segment.header().number, segment.header().first_sequence,
                            sealed.end.sequence, bytes});
   sequence_ = sealed.end.sequence;
@@ -377,14 +391,12 @@ Recovery::Result Recovery::replay_open(SegmentFile& segment, std::uint64_t size,
     entries.push_back(std::move(*entry));
   }
   // What was acknowledged must be there.
-  const std::uint64_t known_to_tip = tip_ && tip_->segment == number ? tip_->offset : 0;
-  const std::uint64_t known_to_index = start ? start->offset : 0;
-  const bool lost = place.offset < std::max(known_to_tip, known_to_index);
+  const std::uint64_t known = std::max(known_to_tip(number), start ? start->offset : 0);
+  const bool lost = place.offset < known;
   if (lost && last && !options_.reindex)
     return std::unexpected(ahead(segment.path().string() + " is whole up to byte " +
                                  std::to_string(place.offset) +
-                                 " only, and was durable up to byte " +
-                                 std::to_string(std::max(known_to_tip, known_to_index)) +
+                                 " only, and was durable up to byte " + std::to_string(known) +
                                  (fault.empty() ? "" : " (" + fault + ")")));
   sequence_ = place.sequence;
   followed_ = {number, place};
@@ -398,8 +410,7 @@ Recovery::Result Recovery::replay_open(SegmentFile& segment, std::uint64_t size,
     return {};
   }
   opened_.report.torn_bytes = size - place.offset;
-  auto writer = SegmentWriter::resume(files_, segment, entries, std::move(declared),
-                                      std::max<std::uint64_t>(known_to_tip, segment_header_bytes));
+  auto writer = SegmentWriter::resume(files_, segment, entries, std::move(declared));
   if (!writer)
     return std::unexpected(std::move(writer.error()));
   opened_.segment = std::make_unique<SegmentWriter>(std::move(*writer));
@@ -416,7 +427,7 @@ Recovery::Result Recovery::take(const SegmentFile& segment, const IndexEntry& en
       return {};
     }
     for (const Declaration& declaration : *declarations) {
-      declare(declaration);
+      (void)catalog_.declare(declaration); // a segment repeats what an earlier one has
       batch_.add(declaration);
     }
   } else {
@@ -478,6 +489,11 @@ Recovery::Result Recovery::finish() {
   followed_ = {opened_.segment->number(), opened_.segment->end()};
   if (auto followed = follow(); !followed)
     return followed;
+  if (!tip_) { // and so nobody knows whether the archive's own name is durable
+    const std::filesystem::path parent = std::filesystem::absolute(directory_).parent_path();
+    if (const auto synced = files_.sync_directory(parent); !synced)
+      return std::unexpected(WriteFailure{to_archive_error(synced.error()), true});
+  }
   auto tip = TipFile::open(files_, directory_, tip_);
   if (!tip)
     return refuse(std::move(tip.error()));
@@ -489,11 +505,6 @@ Recovery::Result Recovery::finish() {
                                          .offset = followed_.place.offset});
       !written)
     return refuse(std::move(written.error()));
-  if (opened_.report.created) {
-    const std::filesystem::path parent = std::filesystem::absolute(directory_).parent_path();
-    if (const auto synced = files_.sync_directory(parent); !synced)
-      return std::unexpected(WriteFailure{to_archive_error(synced.error()), true});
-  }
   return {};
 }
 

@@ -69,10 +69,38 @@ SegmentWriter::create(FileSystem& files, const std::filesystem::path& directory,
                        {segment_header_bytes, header.first_sequence, encoded.checksum});
 }
 
+std::expected<void, WriteFailure> SegmentWriter::make_durable(FileSystem& files,
+                                                              const std::filesystem::path& path,
+                                                              std::uint64_t durable) {
+  const auto file = files.open(path, FileSystem::Mode::update);
+  if (!file && file.error().is(std::errc::permission_denied))
+    return {};
+  if (!file)
+    return write_failed(file.error());
+  const auto size = (*file)->size();
+  if (!size)
+    return write_failed(size.error());
+  std::string piece;
+  for (std::uint64_t at = durable; at < *size; at += piece.size()) {
+    piece.resize(std::min<std::uint64_t>(1U << 20U, *size - at));
+    const auto count = (*file)->read(at, piece);
+    if (!count)
+      return write_failed(count.error());
+    piece.resize(*count);
+    if (piece.empty())
+      break;
+    const std::string_view parts[] = {piece};
+    if (const auto written = (*file)->write(at, parts); !written)
+      return write_failed(written.error());
+  }
+  if (const auto synced = (*file)->sync(); !synced)
+    return sync_failed(synced.error());
+  return {};
+}
+
 std::expected<SegmentWriter, WriteFailure>
 SegmentWriter::resume(FileSystem& files, const SegmentFile& segment,
-                      const std::vector<IndexEntry>& entries, SegmentDeclarations declarations,
-                      std::uint64_t durable) {
+                      const std::vector<IndexEntry>& entries, SegmentDeclarations declarations) {
   auto file = files.open(segment.path(), FileSystem::Mode::update);
   if (!file)
     return write_failed(file.error());
@@ -91,25 +119,7 @@ SegmentWriter::resume(FileSystem& files, const SegmentFile& segment,
   }
   if (const auto cut = writer.file_->truncate(end.offset); !cut)
     return write_failed(cut.error());
-  if (auto written = writer.write_again(durable); !written)
-    return std::unexpected(std::move(written.error()));
   return writer;
-}
-
-std::expected<void, WriteFailure> SegmentWriter::write_again(std::uint64_t from) {
-  std::string piece;
-  for (std::uint64_t at = from; at < end_.offset; at += piece.size()) {
-    piece.resize(std::min<std::uint64_t>(1U << 20U, end_.offset - at));
-    const auto count = file_->read(at, piece);
-    if (!count)
-      return write_failed(count.error());
-    const std::string_view parts[] = {piece};
-    if (const auto written = file_->write(at, parts); !written)
-      return write_failed(written.error());
-  }
-  if (const auto synced = file_->sync(); !synced)
-    return sync_failed(synced.error());
-  return {};
 }
 
 std::unexpected<WriteFailure> SegmentWriter::cut_back(const FileError& error) {

@@ -49,13 +49,18 @@ public:
                                                            const std::filesystem::path& directory,
                                                            const format::SegmentHeader& header);
 
-  /// Goes on with one of which `entries` were found to be whole, and cuts off what is behind them.
-  /// What lies behind `durable` is written and synced once more: after a sync that failed, memory
-  /// may have what the disk has not.
+  /// Writes what lies behind `durable` once more, and syncs it: after a crash, and the more so after
+  /// a sync that failed, memory may have what the disk has not. To be done before anybody believes
+  /// what is in the last segment. One that is read-only was synced before it was made so.
+  static std::expected<void, WriteFailure> make_durable(FileSystem& files,
+                                                        const std::filesystem::path& path,
+                                                        std::uint64_t durable);
+
+  /// Goes on with one, which is durable, of which `entries` were found to be whole, and cuts off
+  /// what is behind them.
   static std::expected<SegmentWriter, WriteFailure>
   resume(FileSystem& files, const SegmentFile& segment,
-         const std::vector<format::IndexEntry>& entries, SegmentDeclarations declarations,
-         std::uint64_t durable);
+         const std::vector<format::IndexEntry>& entries, SegmentDeclarations declarations);
 
   std::uint64_t number() const noexcept { return header_.number; }
   const format::SegmentHeader& header() const noexcept { return header_; }
@@ -81,7 +86,6 @@ private:
   }
 
   std::unexpected<WriteFailure> cut_back(const FileError& error);
-  std::expected<void, WriteFailure> write_again(std::uint64_t from);
 
   FileSystem* files_;
   std::filesystem::path path_;
