@@ -112,6 +112,10 @@ datastream_component(hooks_caf "observes the actors of a CAF program for datastr
 datastream_component(envelope "the legacy envelope of datastream, over UDP and TCP")
 datastream_component(envelope_caf "the legacy envelope of datastream between actors, and bridges")
 
+if(TARGET datastream_archive_tool)
+  install(TARGETS datastream_archive_tool)
+endif()
+
 configure_file(cmake/datastream-config.cmake.in datastream-config.cmake @ONLY)
 write_basic_package_version_file(datastream-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/datastream-config.cmake

@@ -9,7 +9,6 @@
 #include <caf/actor_system.hpp>
 
 #include <utility>
-#include <variant>
 
 namespace datastream {
 
@@ -43,7 +42,7 @@ void FanoutActor::on_exit() {
 
 EndpointTick FanoutActor::publish(const EventBatch& batch) {
   for (const Declaration& declaration : batch.declarations)
-    declare(declaration);
+    counts_.conflicting_declarations += fanout_->catalog()->declare(declaration) ? 0 : 1;
   for (const StreamStart& start : batch.starts)
     fanout_->expect_next(start.stream, start.from);
   counts_.malformed_frames += batch.malformed;
@@ -62,13 +61,6 @@ EndpointTick FanoutActor::publish(const SubscriptionStart& start) {
     fanout_->expect_next(stream.stream, stream.from);
   fanout_->refresh();
   return {.subscribers = fanout_->subscriber_count()};
-}
-
-void FanoutActor::declare(const Declaration& declaration) {
-  if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration))
-    fanout_->catalog()->declare_stream(**stream);
-  else if (!fanout_->catalog()->declare_channel(*std::get<ChannelDescriptorPtr>(declaration)))
-    ++counts_.conflicting_declarations;
 }
 
 caf::actor spawn_fanout(caf::actor_system& system) {

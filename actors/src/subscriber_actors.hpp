@@ -104,9 +104,10 @@ private:
                                  std::make_unique<SubscriberActorSink>(reader, request.token));
     auto& known = readers_.try_emplace(reader.address(), reader, caf::actor(self_)).first->second;
     known.ids.push_back(start.id);
+    const SubscriptionId id = start.id;
     auto promise = self_->make_response_promise<SubscriptionStart>();
     promise.deliver(std::move(start)); // before any delivery: an ended stream says so at once
-    fanout_->refresh();
+    fanout_->refresh(id);              // this one only, or each join would cost a walk over all
     return promise;
   }
 

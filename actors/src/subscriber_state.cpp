@@ -18,17 +18,6 @@
 #include <vector>
 
 namespace datastream {
-namespace {
-
-void learn(Catalog& names, const Declaration& declaration) {
-  if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration))
-    names.declare_stream(**stream);
-  else if (const auto known = names.declare_channel(*std::get<ChannelDescriptorPtr>(declaration));
-           !known)
-    return; // another meaning for a known id: the first stays, as everywhere
-}
-
-} // namespace
 
 template <class Self>
 std::shared_ptr<Subscriber::State> Subscriber::State::make(Self* self) {
@@ -234,7 +223,7 @@ void Subscriber::State::deliver(std::uint64_t token, const EventBatch& batch) {
     log_message(LogSeverity::warning, "a peer sent frames that make no sense; they are counted");
   EventBatch named = batch;
   for (const Declaration& declaration : named.declarations)
-    learn(*subscription->names, declaration);
+    static_cast<void>(subscription->names->declare(declaration)); // the first meaning stays
   named.names = DeclaredNames(subscription->names);
   handle(named);
 }

@@ -1,7 +1,8 @@
 // Listens to `node.cpp` from another process: shows its merged log as it comes, once as a viewer
-// that keeps up and once as one that is too slow; passes the stream on to `reader.cpp`; and says in
-// the end whether the ledgers of all three programs balance, and whether what came over the legacy
-// envelope, here and to `peer.py`, is the same stream.
+// that keeps up and once as one that is too slow; keeps it in an archive; passes it on to
+// `reader.cpp`; and says in the end whether the ledgers of all three programs balance, and whether
+// what is in the archive, and what came over the legacy envelope, here and to `peer.py`, is the
+// same stream.
 
 #include "messages.hpp"
 #include "peer_output.hpp"
@@ -11,6 +12,7 @@
 #include "viewer.hpp"
 
 #include <datastream/actors.hpp>
+#include <datastream/archive_actor/archive_actor.hpp>
 #include <datastream/caf/load.hpp>
 #include <datastream/caf/monitors.hpp>
 #include <datastream/caf/render.hpp>
@@ -40,6 +42,7 @@ namespace {
 struct Config : caf::actor_system_config {
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;
+  std::string archive = "word_index.archive";
   int peer_control = -1;
 
   Config() {
@@ -47,6 +50,7 @@ struct Config : caf::actor_system_config {
     opt_group{custom_options_, "global"}
         .add(host, "host", "where the node runs")
         .add(port, "port", "where the node listens")
+        .add(archive, "archive", "directory of the archive")
         .add(peer_control, "peer-control",
              "descriptor that ends the peer's input when it is closed");
   }
@@ -93,6 +97,17 @@ void read_envelopes(caf::scoped_actor& self, const caf::actor& node, const caf::
   }
 }
 
+/// What the archive has, as it says itself, and as the reader finds it.
+void read_archive(caf::scoped_actor& self, const caf::actor& archive, const std::string& directory,
+                  const caf::actor& reader, const caf::actor& log, ArchiveAccount& account) {
+  const auto failed = [&](const caf::error& error) { say(self, "cannot read the archive", error); };
+  compat::request(self.ptr(), archive, 60s, ds::flush_atom_v).receive([](std::uint64_t) {}, failed);
+  compat::request(self.ptr(), archive, 60s, ds::ledger_atom_v)
+      .receive([&](const ds::ArchiveStatus& status) { account.kept = status; }, failed);
+  compat::request(self.ptr(), reader, 60s, reread_atom_v, directory, log)
+      .receive([&](const Reread& reread) { account.reread = reread; }, failed);
+}
+
 void caf_main(caf::actor_system& system, const Config& config) {
   caf::scoped_actor self{system};
   const auto fail = [&](const std::string& what, const caf::error& error) {
@@ -110,7 +125,18 @@ void caf_main(caf::actor_system& system, const Config& config) {
     return;
   const ds::EndpointRef stream{endpoint};
 
-  // Before work begins: the node ships its stream to a sink here, and to the peer.
+  // Before work begins: everything is kept.
+  const auto archive = ds::spawn_archive(system, config.archive);
+  if (!archive) {
+    std::cerr << archive.error() << '\n';
+    return;
+  }
+  ds::SubscriptionId archived;
+  compat::request(self.ptr(), *archive, 10s, ds::follow_atom_v, endpoint)
+      .receive([&](const ds::SubscriptionStart& start) { archived = start.id; },
+               [&](const caf::error& error) { fail("the archive does not follow", error); });
+
+  // And the node ships its stream to a sink here, and to the peer.
   SinkStore sink_store{system};
   const auto sink_port = ds::publish(system, sink_store.sink(), 0);
   if (!sink_port)
@@ -170,7 +196,8 @@ void caf_main(caf::actor_system& system, const Config& config) {
     Accounts accounts{.log = reports["log"],
                       .slow = reports["slow"],
                       .reader = reports["far"],
-                      .relay = *relayed};
+                      .relay = *relayed,
+                      .archive = {.subscription = archived}};
     compat::request(self.ptr(), *node, 10s, tally_atom_v)
         .receive(
             [&](std::uint64_t accepted, std::uint64_t refused) {
@@ -184,12 +211,13 @@ void caf_main(caf::actor_system& system, const Config& config) {
     compat::request(self.ptr(), fanout, 10s, ds::ledger_atom_v)
         .receive([&](const ds::PublicationLedger& ledger) { accounts.fanout = ledger; },
                  [&](const caf::error& error) { fail("no ledger of the fanout", error); });
+    read_archive(self, *archive, config.archive, reader, log, accounts.archive);
     read_envelopes(self, *node, log, sink_store, config.peer_control, accounts);
     exit_status = print_report(std::cout, accounts) ? EXIT_SUCCESS : EXIT_FAILURE;
     compat::send(self.ptr(), *node, done_atom_v);
     compat::send(self.ptr(), reader, done_atom_v);
   }
-  for (const caf::actor& each : {log, slow, passing_on, fanout})
+  for (const caf::actor& each : {log, slow, passing_on, fanout, *archive})
     caf::anon_send_exit(each, caf::exit_reason::user_shutdown);
 }
 
@@ -199,7 +227,7 @@ int main(int argc, char** argv) {
   std::signal(SIGINT, SIG_IGN); // the node ends its stream, and that ends this program
   const int status =
       compat::exec_main<caf::io::middleman, caf::id_block::datastream,
-                        caf::id_block::datastream_envelope, caf::id_block::word_index>(caf_main,
-                                                                                       argc, argv);
+                        caf::id_block::datastream_archive, caf::id_block::datastream_envelope,
+                        caf::id_block::word_index>(caf_main, argc, argv);
   return status != EXIT_SUCCESS ? status : exit_status;
 }

@@ -95,6 +95,17 @@ datastream::compat::InspectResult<Inspector> inspect(Inspector& f, Overlap& x) {
                                             "different", x.different);
 }
 
+/// What the reader has found in the collector's archive.
+struct Reread {
+  std::uint64_t frames = 0;
+  Overlap overlap; ///< with what `log` has stored
+};
+template <class Inspector>
+datastream::compat::InspectResult<Inspector> inspect(Inspector& f, Reread& x) {
+  return datastream::compat::inspect_object(f, x, "Reread", "frames", x.frames, "overlap",
+                                            x.overlap);
+}
+
 } // namespace word_index
 
 CAF_BEGIN_TYPE_ID_BLOCK(word_index, caf::first_custom_type_id)
@@ -102,6 +113,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(word_index, caf::first_custom_type_id)
 CAF_ADD_TYPE_ID(word_index, (word_index::Report))
 CAF_ADD_TYPE_ID(word_index, (word_index::Shipped))
 CAF_ADD_TYPE_ID(word_index, (word_index::Overlap))
+CAF_ADD_TYPE_ID(word_index, (word_index::Reread))
 
 // To the node.
 /// -> `caf::actor`: its endpoint.
@@ -129,6 +141,10 @@ CAF_ADD_ATOM(word_index, word_index, lost_atom, "lost")
 /// All that the relay has received, its reader has acknowledged. With the `SubscriptionId` of the
 /// relay's own subscription.
 CAF_ADD_ATOM(word_index, word_index, relayed_atom, "relayed")
+
+// To the reader.
+/// With the path of an archive, as `std::string`, and `log`, as `caf::actor` -> `Reread`.
+CAF_ADD_ATOM(word_index, word_index, reread_atom, "reread")
 
 // To a viewer.
 /// With what came of the stream by other ways, as `datastream::FramePage` -> `Overlap`.

@@ -1,7 +1,9 @@
-// Reads what `collector.cpp` passes on, from a third process, which knows nothing of the node. It
-// may be started before the collector listens.
+// Reads what `collector.cpp` passes on, from a third process, which knows nothing of the node; and
+// in the end what the collector's archive has, from its files. It may be started before the
+// collector listens.
 
 #include "messages.hpp"
+#include "reread.hpp"
 #include "viewer.hpp"
 
 #include <datastream/actors.hpp>
@@ -66,6 +68,9 @@ void caf_main(caf::actor_system& system, const Config& config) {
         }
       },
       [&](const Report& report) { compat::send(self.ptr(), collector, report); },
+      [&](reread_atom, const std::string& archive, const caf::actor& log) {
+        return reread(self, archive, log);
+      },
       [&](done_atom) { done = true; },
       [&](lost_atom, const caf::error& reason) {
         fail("the collector is gone", reason);

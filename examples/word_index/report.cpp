@@ -124,6 +124,16 @@ bool print_report(std::ostream& out, const Accounts& accounts) {
   print_row(out, "reader: stored", {reader.stored});
   print_row(out, "reader: missing", {reader.missing()});
 
+  const ArchiveAccount& archive = accounts.archive;
+  const ds::ArchiveLedger& kept = archive.kept.ledger;
+  const auto archive_counts = counts_of(pipe.fanout, archive.subscription);
+  out << '\n' << std::setw(52) << "archive" << '\n';
+  print_row(out, "node: offered", {archive_counts.offered});
+  print_row(out, "node: dropped, the archive was full", {archive_counts.dropped});
+  print_row(out, "collector: durable", {kept.stored});
+  print_row(out, "collector: not stored", {kept.not_stored.total()});
+  print_row(out, "reader: read back from the files", {archive.reread.frames});
+
   const EnvelopeAccount& envelope = accounts.envelope;
   const EnvelopeAccount& udp = accounts.udp;
   out << '\n' << std::setw(52) << "envelope" << std::setw(12) << "udp" << '\n';
@@ -132,9 +142,10 @@ bool print_report(std::ostream& out, const Accounts& accounts) {
             {envelope.node.offered - envelope.node.sent, udp.node.offered - udp.node.sent});
   print_row(out, "sink, peer: received", {envelope.received, udp.received});
   out << '\n';
-  const std::uint64_t kept = log.stored - log.evicted;
-  bool alike = print_overlap(out, "envelope", envelope.overlap, kept);
-  alike &= print_overlap(out, "udp", udp.overlap, kept);
+  const std::uint64_t in_log = log.stored - log.evicted;
+  bool alike = print_overlap(out, "archive", archive.reread.overlap, in_log);
+  alike &= print_overlap(out, "envelope", envelope.overlap, in_log);
+  alike &= print_overlap(out, "udp", udp.overlap, in_log);
   out << '\n';
 
   Audit audit;
@@ -155,6 +166,12 @@ bool print_report(std::ostream& out, const Accounts& accounts) {
   audit_reader(audit, accounts.reader, reader_counts);
   audit.equal("far: dropped by node and collector and missing",
               relay_counts.dropped + reader_counts.dropped, reader.missing());
+  audit.equal("archive: offered and acknowledged or dropped", archive_counts.offered,
+              archive_counts.acknowledged + archive_counts.dropped);
+  audit.equal("archive: acknowledged and offered to it", archive_counts.acknowledged, kept.offered);
+  audit.equal("archive: offered and durable or not stored", kept.offered,
+              kept.stored + kept.not_stored.total());
+  audit.equal("archive: durable and read back", kept.stored, archive.reread.frames);
   audit.equal("envelope: answered by the sink and not stored", 0,
               envelope.node.sent - std::min(envelope.node.sent, envelope.received));
   if (audit.any()) {

@@ -1,6 +1,5 @@
 #include "outgoing_envelopes.hpp"
 
-#include <datastream/envelope/codec.hpp>
 #include <datastream/envelope/detail/little_endian.hpp>
 
 #include <new>
@@ -8,7 +7,6 @@
 namespace datastream {
 
 bool OutgoingEnvelopes::refill() noexcept {
-  static_assert(prefix == envelope_prefix);
   if (buffer_.capacity() > 4 * bounds_.bytes)
     buffer_ = std::string(); // one large envelope must not keep its memory for ever
   buffer_.clear();
@@ -46,7 +44,7 @@ std::size_t OutgoingEnvelopes::fitting() const noexcept {
     const std::size_t envelope = envelope_size(batch_.stream(), headers[count].length);
     if (envelope > bounds_.envelope_bytes)
       break;
-    bytes += prefix + envelope;
+    bytes += envelope_prefix + envelope;
   }
   return count;
 }
@@ -64,7 +62,7 @@ std::uint64_t SendLosses::* OutgoingEnvelopes::encode(std::size_t count) noexcep
 std::size_t OutgoingEnvelopes::frames_within(std::size_t bytes) const noexcept {
   std::size_t frames = 0;
   for (std::size_t at = 0; at < bytes; ++frames) {
-    at += prefix + length_at(at);
+    at += envelope_prefix + length_at(at);
     if (at > bytes)
       break;
   }

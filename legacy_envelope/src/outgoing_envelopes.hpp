@@ -2,6 +2,7 @@
 
 #include "send_queue.hpp"
 
+#include <datastream/envelope/codec.hpp>
 #include <datastream/model/frame_batch.hpp>
 
 #include <cstddef>
@@ -38,14 +39,12 @@ public:
   void for_each(Each each) const {
     for (std::size_t at = 0; at < buffer_.size();) {
       const std::size_t length = length_at(at);
-      each(std::string_view(buffer_).substr(at + prefix, length));
-      at += prefix + length;
+      each(std::string_view(buffer_).substr(at + envelope_prefix, length));
+      at += envelope_prefix + length;
     }
   }
 
 private:
-  static constexpr std::size_t prefix = 4;
-
   std::size_t length_at(std::size_t at) const noexcept;
   std::size_t fitting() const noexcept;
   std::uint64_t SendLosses::* encode(std::size_t count) noexcept;

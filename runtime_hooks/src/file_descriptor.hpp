@@ -15,13 +15,14 @@ public:
     std::swap(fd_, other.fd_);
     return *this;
   }
-  ~FileDescriptor() {
-    if (fd_ >= 0)
-      ::close(fd_);
-  }
+  ~FileDescriptor() { close(); }
 
   int get() const noexcept { return fd_; }
   int release() noexcept { return std::exchange(fd_, -1); }
+  void close() noexcept {
+    if (*this)
+      ::close(release());
+  }
   explicit operator bool() const noexcept { return fd_ >= 0; }
 
 private:

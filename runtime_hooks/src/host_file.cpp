@@ -1,5 +1,7 @@
 #include "host_file.hpp"
 
+#include "file_descriptor.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
@@ -12,35 +14,18 @@ std::error_code last_error() {
   return {errno, std::generic_category()};
 }
 
-/// An open file, closed when it goes.
-class File {
-public:
-  explicit File(const std::filesystem::path& path)
-      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (fd_ >= 0)
-      ::close(fd_);
-  }
-  int fd() const { return fd_; }
-
-private:
-  int fd_;
-};
-
 } // namespace
 
 std::expected<std::string, std::error_code> read_file(const std::filesystem::path& path) {
-  const File file(path);
-  if (file.fd() < 0)
+  const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (!file)
     return std::unexpected(last_error());
   std::string text;
   for (;;) {
     // Their size is not known beforehand: most are small, none says how large it is.
     const std::size_t before = text.size();
     text.resize(before + std::clamp<std::size_t>(before, 4096, file_bytes));
-    const ssize_t got = ::read(file.fd(), text.data() + before, text.size() - before);
+    const ssize_t got = ::read(file.get(), text.data() + before, text.size() - before);
     const auto error = got < 0 ? last_error() : std::error_code();
     text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (error == std::errc::interrupted)

@@ -1,5 +1,7 @@
 #include "host_program.hpp"
 
+#include "file_descriptor.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -24,23 +26,6 @@ using namespace std::chrono_literals;
 constexpr auto attention = 50ms;
 /// How long a program that was killed may take to go.
 constexpr auto last_words = 1000ms;
-
-/// A file descriptor, closed when it goes.
-class Descriptor {
-public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { close(); }
-  int fd() const { return fd_; }
-  void close() {
-    if (fd_ >= 0)
-      ::close(std::exchange(fd_, -1));
-  }
-
-private:
-  int fd_;
-};
 
 /// Starts the program with its output into `output`. Returns an error of the system.
 int spawn(std::vector<std::string>& command, int output, pid_t& pid) {
@@ -137,14 +122,14 @@ std::expected<ProgramOutput, std::string> HostProgram::run(std::vector<std::stri
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
     return failed(errno);
-  const Descriptor output(ends[0]);
-  Descriptor input(ends[1]);
+  const FileDescriptor output{ends[0]};
+  FileDescriptor input{ends[1]};
   pid_t pid = -1;
-  if (const int error = spawn(command, input.fd(), pid))
+  if (const int error = spawn(command, input.get(), pid))
     return failed(error);
-  input.close();
+  input.close(); // or there would be no end of the output
 
-  auto text = read_all(output.fd(), deadline, stop);
+  auto text = read_all(output.get(), deadline, stop);
   if (text)
     if (const auto status = reap_until(pid, deadline, stop))
       return ProgramOutput{std::move(*text), *status};

@@ -162,6 +162,32 @@ TEST_CASE("pages_put_together_equal_the_stream_and_report_each_gap_once") {
   }
 }
 
+TEST_CASE("a_page_has_the_frames_that_were_asked_for_but_at_least_one_and_at_most_4096") {
+  TestSystem test;
+  const StreamId stream{"n", {1}};
+  std::vector<Frame> frames(5000);
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    frames[i].position.value = i;
+  EventBatch batch;
+  batch.frames = FrameBatch::copy_of(stream, frames);
+  const auto consumer = spawn_consumer(test.system);
+  REQUIRE(ask<EndpointTick>(test.system, consumer, publish_atom_v, batch));
+  const auto frames_from = [&](std::uint64_t position, std::uint32_t at_most) {
+    const auto part = page(test, consumer, stream, Position{position}, at_most);
+    REQUIRE(part);
+    CHECK(part->next == Position{position + part->frames.size()});
+    CHECK(part->more == (part->next.value < frames.size()));
+    return part->frames.size();
+  };
+  CHECK(frames_from(0, 0) == 1);
+  CHECK(frames_from(0, 1) == 1);
+  CHECK(frames_from(0, 10) == 10);
+  CHECK(frames_from(0, 1'000'000) == 4096);
+  CHECK(frames_from(4096, 904) == 904);
+  CHECK(frames_from(4096, 905) == 904);
+  stop(consumer);
+}
+
 TEST_CASE("a_page_is_bounded_in_bytes_and_never_empty_while_there_is_more") {
   TestSystem test;
   Endpoint node{test.system, {.node = "n"}};

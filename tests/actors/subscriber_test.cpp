@@ -9,6 +9,7 @@
 #include <atomic>
 #include <latch>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,17 @@ constexpr auto manual = EndpointOptions::manual;
 
 EndpointTick tick(TestSystem& test, const Endpoint& node) {
   return ask<EndpointTick>(test.system, node.ref().actor(), tick_atom_v).value();
+}
+
+/// Subscribes without a `Subscriber`: nothing is acknowledged but by hand.
+SubscriptionId subscribe_by_hand(caf::scoped_actor& reader, const Endpoint& node,
+                                 const Subscribe& request = {}) {
+  SubscriptionId id;
+  compat::request(reader.ptr(), node.ref().actor(), 20s, subscribe_atom_v, request,
+                  caf::actor_cast<caf::actor>(reader))
+      .receive([&](const SubscriptionStart& start) { id = start.id; },
+               [](const caf::error&) { FAIL("refused"); });
+  return id;
 }
 
 /// Blocks in its first delivery until it is released.
@@ -74,6 +86,28 @@ TEST_CASE("what_is_declared_comes_once_and_before_its_frames_and_after_the_start
   CHECK(eventually([&] { return seen->now().downs == 1; }));
   CHECK(seen->now().log.back() == "down");
   CHECK(seen->now().reason == caf::exit_reason::user_shutdown);
+  stop(reader);
+}
+
+TEST_CASE("who_joins_costs_those_who_are_there_nothing") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n", .tick_interval = manual}};
+  const auto there = std::make_shared<Seen>();
+  const auto reader = spawn_recorder(test.system, node.ref(), there);
+  REQUIRE(eventually([&] { return there->has_started(); }));
+  std::vector<caf::actor> joining;
+  for (int i = 0; i < 100; ++i) {
+    // Whoever is looked at would be told of this.
+    node.producer().register_channel(std::to_string(i), TextStream{});
+    const auto seen = std::make_shared<Seen>();
+    joining.push_back(spawn_recorder(test.system, node.ref(), seen));
+    REQUIRE(eventually([&] { return seen->has_started(); }));
+  }
+  tick(test, node);
+  REQUIRE(eventually([&] { return there->now().log.size() == 101; })); // the start, and those
+  CHECK(there->now().batches == 1);
+  for (const caf::actor& other : joining)
+    stop(other);
   stop(reader);
 }
 
@@ -345,11 +379,7 @@ TEST_CASE("acknowledgements_from_strangers_backwards_and_beyond_are_counted_and_
   TestSystem test;
   Endpoint node{test.system, {.node = "n", .tick_interval = manual}};
   caf::scoped_actor reader{test.system}; // acknowledges by hand
-  SubscriptionId id;
-  compat::request(reader.ptr(), node.ref().actor(), 20s, subscribe_atom_v, Subscribe{.token = 5},
-                  caf::actor_cast<caf::actor>(reader))
-      .receive([&](const SubscriptionStart& start) { id = start.id; },
-               [](const caf::error&) { FAIL("refused"); });
+  const SubscriptionId id = subscribe_by_hand(reader, node, {.token = 5});
   std::vector<std::uint64_t> sequences;
   for (int i = 0; i < 3; ++i) {
     node.producer().submit_text(ChannelId{1}, "x");
@@ -390,6 +420,27 @@ TEST_CASE("acknowledgements_from_strangers_backwards_and_beyond_are_counted_and_
   CHECK(ledger.stray_acknowledgements == 4);
   CHECK(ledger.subscribers[0].counts.acknowledged == 2);
   CHECK(ledger.balanced());
+}
+
+TEST_CASE("a_reader_neither_acknowledges_nor_unsubscribes_for_another_reader") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n", .tick_interval = manual}};
+  caf::scoped_actor one{test.system};
+  caf::scoped_actor other{test.system};
+  const SubscriptionId id = subscribe_by_hand(one, node);
+  subscribe_by_hand(other, node);
+  node.producer().submit_text(ChannelId{1}, "x");
+  tick(test, node);
+  compat::send(other.ptr(), node.ref().actor(), acknowledge_atom_v, id, std::uint64_t{1});
+  std::optional<bool> left;
+  compat::request(other.ptr(), node.ref().actor(), 20s, unsubscribe_atom_v, id)
+      .receive([&](bool was_there) { left = was_there; },
+               [](const caf::error&) { FAIL("not answered"); });
+  CHECK(left == false);
+  const FanoutLedger ledger = node.ledger().fanout;
+  CHECK(ledger.stray_acknowledgements == 1);
+  REQUIRE(ledger.subscribers.size() == 2);
+  CHECK(ledger.subscribers[0].counts.outstanding == 1);
 }
 
 TEST_CASE("readers_of_an_endpoint_that_is_killed_receive_the_rest_before_they_are_told") {

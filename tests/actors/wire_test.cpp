@@ -266,6 +266,19 @@ TEST_CASE("a_slice_travels_without_the_rest_of_its_block") {
   CHECK(save(event).size() < 21'000);
 }
 
+TEST_CASE("payloads_that_lie_far_apart_travel_without_what_is_between") {
+  constexpr std::uint32_t last = 1'000'000;
+  std::string bytes(last + 4, '.');
+  bytes.replace(0, 4, "head");
+  bytes.replace(last, 4, "tail");
+  const std::vector<FrameHeader> headers = {{Position{0}, ChannelId{1}, 0, 4, 0},
+                                            {Position{1}, ChannelId{2}, last, 4, 0}};
+  EventBatch event;
+  event.frames = FrameBatch::from_wire({"n", {1}}, headers, adopt_string(std::move(bytes))).value();
+  CHECK(save(event).size() < 1000);
+  check_equal(there_and_back(event).frames, event.frames);
+}
+
 TEST_CASE("a_batch_whose_headers_leave_its_block_is_refused_and_counted") {
   const FrameHeader good{Position{1}, ChannelId{1}, 0, 4, 0};
   const std::vector<FrameHeader> bad = {{Position{2}, ChannelId{1}, 0, 5, 0},
@@ -298,16 +311,30 @@ TEST_CASE("a_batch_whose_headers_leave_its_block_is_refused_and_counted") {
 }
 
 TEST_CASE("numbers_of_choices_that_do_not_exist_are_harmless") {
-  wire::Content content{200, {"a", "b"}};
-  ChannelContent as_content;
-  REQUIRE(load(save(content), as_content));
-  CHECK(as_content == ChannelContent(Bytes{}));
-  wire::Request request;
-  request.source = 77;
-  request.channel = 99;
-  SubscriptionRequest as_request;
-  REQUIRE(load(save(request), as_request));
-  CHECK(as_request == SubscriptionRequest::all());
+  for (unsigned number = 3; number < 256; ++number) { // there are three of each
+    const auto unknown = static_cast<std::uint8_t>(number);
+    ChannelContent content;
+    REQUIRE(load(save(wire::Content{unknown, {"a", "b"}}), content));
+    CHECK(content == ChannelContent(Bytes{}));
+    StreamDescriptor stream;
+    REQUIRE(load(save(wire::Stream{{"n", {1}}, {}, unknown}), stream));
+    CHECK(stream.origin == StreamOrigin{});
+    wire::Request choices;
+    choices.source = 1;
+    choices.origin = unknown;
+    choices.channel = 3;
+    choices.kind = unknown;
+    SubscriptionRequest request;
+    REQUIRE(load(save(choices), request));
+    CHECK(request.sources == SourceFilter(source_filter::Origin{}));
+    CHECK(request.channels == ChannelFilter(channel_filter::Content{}));
+  }
+  wire::Request filters;
+  filters.source = 77;
+  filters.channel = 99;
+  SubscriptionRequest unfiltered;
+  REQUIRE(load(save(filters), unfiltered));
+  CHECK(unfiltered == SubscriptionRequest::all());
   auto event = event_with({}, "");
   event.declared = std::string("\0\1\2\1\0", 5); // more than there are
   EventBatch as_event;

@@ -118,6 +118,14 @@ std::map<std::string, std::string> defaults_in_words() {
       {"keepalive_idle", time(keepalive_idle, "s")},
       {"keepalive_interval", time(keepalive_interval, "s")},
       {"keepalive_timeout", time(keepalive_timeout, "s")},
+      {"archive_group_bytes", in_bytes(archive_group_bytes)},
+      {"archive_group_delay", time(archive_group_delay, "ms")},
+      {"archive_block_bytes", in_bytes(archive_block_bytes)},
+      {"archive_segment_bytes", in_bytes(archive_segment_bytes)},
+      {"archive_index_bytes", in_bytes(archive_index_bytes)},
+      {"archive_compared_frames", number_of(archive_compared_frames, "frames")},
+      {"archive_retry", time(archive_retry, "ms")},
+      {"archive_poll", time(archive_poll, "ms")},
       {"json_depth", number_of(json_depth, "levels")},
   };
 }
@@ -147,6 +155,15 @@ TEST_CASE("the_user_guide_shows_every_one_of_its_programs_as_it_is") {
   const auto shown = fenced_blocks(read(source_dir() / "docs/user_guide.md"), "cpp");
   CHECK(std::multiset(shown.begin(), shown.end()) == programs);
   CHECK(programs.size() >= 10);
+}
+
+TEST_CASE("the_example_of_the_archive_format_is_the_golden_segment") {
+  std::string example;
+  for (const std::string& block :
+       fenced_blocks(read(source_dir() / "docs/archive_format.md"), "hex"))
+    for (const std::string& byte : captures(block, "([0-9a-f]{2})"))
+      example += static_cast<char>(std::stoi(byte, nullptr, 16));
+  CHECK(example == read(source_dir() / "tests/archive/golden/seg_0000000000001.0.dss"));
 }
 
 TEST_CASE("the_user_guide_names_every_key_of_the_configuration") {
@@ -244,7 +261,8 @@ TEST_CASE("every_message_has_its_row") {
   const std::string type_ids =
       read(actors / "type_ids.hpp") +
       read(source_dir() /
-           "legacy_envelope/envelope_caf/include/datastream/envelope_caf/type_ids.hpp");
+           "legacy_envelope/envelope_caf/include/datastream/envelope_caf/type_ids.hpp") +
+      read(source_dir() / "actors/archive_actor/include/datastream/archive_actor/type_ids.hpp");
   const auto atoms = captures(type_ids, R"(CAF_ADD_ATOM\(\w+, datastream, (\w+),)");
   const auto atom_texts =
       captures(type_ids, R"re(CAF_ADD_ATOM\(\w+, datastream, \w+, "(\w+)"\))re");

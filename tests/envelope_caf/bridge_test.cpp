@@ -198,15 +198,54 @@ TEST_CASE("a_sink_that_dies_loses_what_it_had_not_answered_and_everything_later_
   HeldTaker taker(test.system);
   const auto sink = spawn_sink(test.system, {.into = taker.actor()}).value();
   auto sender = ActorSender::open(test.system, {.sink = sink}).value();
-  CHECK(sender->send(frames_of({"n", {1}}, 0, 10)) == 10);
-  REQUIRE(eventually([&] { return ledger_of(test.system, sink).messages == 10; }));
+  constexpr std::size_t frames = 3 * defaults::batch_frames; // a third is on its way at a time
+  CHECK(sender->send(frames_of({"n", {1}}, 0, frames)) == frames);
+  REQUIRE(
+      eventually([&] { return ledger_of(test.system, sink).messages == defaults::batch_frames; }));
   stop(sink);
   REQUIRE(sender->flush(20s));
-  CHECK(sender->ledger().lost.connection_broken == 10);
-  sender->send(frames_of({"n", {1}}, 10, 5));
+  CHECK(sender->ledger().lost.connection_broken == frames);
+  sender->send(frames_of({"n", {1}}, frames, 5));
   REQUIRE(sender->flush(20s));
+  CHECK(sender->ledger().lost.connection_broken == frames + 5);
+  CHECK(sender->ledger().balanced());
+}
+
+TEST_CASE("an_answer_that_comes_when_its_sink_was_given_up_is_in_no_count") {
+  EnvelopeSystem test;
+  // Answers in place of a sink, when it is told to.
+  const auto desk = test.system.spawn([](caf::event_based_actor* self) -> caf::behavior {
+    using Promise = caf::typed_response_promise<caf::unit_t>;
+    const auto held = std::make_shared<std::vector<Promise>>();
+    return {
+        [=](const DatastreamFrame&) {
+          held->push_back(self->make_response_promise<caf::unit_t>());
+          return held->back();
+        },
+        [=](streams_atom) { return static_cast<std::uint64_t>(held->size()); },
+        [=](wake_atom) {
+          for (Promise& promise : *held)
+            promise.deliver(caf::unit);
+          return true;
+        },
+    };
+  });
+  const auto sink = test.system.spawn([desk](caf::event_based_actor* self) -> caf::behavior {
+    return {[=](const DatastreamFrame& frame) { return compat::delegate(self, desk, frame); }};
+  });
+  auto sender = ActorSender::open(test.system, {.sink = sink}).value();
+  sender->send(frames_of({"n", {1}}, 0, 10));
+  REQUIRE(eventually(
+      [&] { return ask<std::uint64_t>(test.system, desk, streams_atom_v).value() == 10; }));
+  stop(sink);
+  REQUIRE(sender->flush(20s));
+  REQUIRE(ask<bool>(test.system, desk, wake_atom_v).value());
+  sender->send(frames_of({"n", {1}}, 10, 5));
+  REQUIRE(sender->flush(20s)); // so the answers have come, too
+  CHECK(sender->ledger().sent == 0);
   CHECK(sender->ledger().lost.connection_broken == 15);
   CHECK(sender->ledger().balanced());
+  stop(desk);
 }
 
 TEST_CASE("who_is_no_sink_and_answers_with_an_error_is_a_peer_that_refuses") {

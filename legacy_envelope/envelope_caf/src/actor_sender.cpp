@@ -1,6 +1,7 @@
 #include <datastream/envelope_caf/actor_sender.hpp>
 
 #include "emitter_actor.hpp"
+#include "failure.hpp"
 #include "send_queue.hpp"
 
 #include <datastream/actors/type_ids.hpp>
@@ -31,7 +32,7 @@ struct ActorSender::State {
 std::expected<std::unique_ptr<ActorSender>, CarrierError>
 ActorSender::open(caf::actor_system& system, SinkPeer peer) {
   const auto bad_option = [](std::string message) {
-    return std::unexpected(CarrierError{CarrierError::Kind::bad_option, std::move(message)});
+    return failure(CarrierError::Kind::bad_option, std::move(message));
   };
   const auto* sink = std::get_if<caf::actor>(&peer.sink);
   if (sink && !*sink)

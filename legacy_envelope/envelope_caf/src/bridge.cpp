@@ -1,6 +1,7 @@
 #include <datastream/envelope_caf/bridge.hpp>
 
 #include "bridge_actor.hpp"
+#include "failure.hpp"
 
 #include <datastream/actors/type_ids.hpp>
 #include <datastream/caf/render.hpp>
@@ -23,9 +24,12 @@ namespace {
 using Receiver =
     std::variant<std::monostate, std::unique_ptr<UdpReceiver>, std::unique_ptr<TcpReceiver>>;
 
+std::unexpected<CarrierError> bad_option(std::string message) {
+  return failure(CarrierError::Kind::bad_option, std::move(message));
+}
+
 std::unexpected<CarrierError> bad_option(std::size_t link, const std::string& what) {
-  return std::unexpected(CarrierError{CarrierError::Kind::bad_option,
-                                      "link " + std::to_string(link) + " of a bridge: " + what});
+  return bad_option("link " + std::to_string(link) + " of a bridge: " + what);
 }
 
 template <class Opened>
@@ -115,9 +119,8 @@ std::expected<void, CarrierError> Bridge::State::subscribe(const caf::actor& end
   compat::request(self.ptr(), actor, caf::infinite, follow_atom_v, endpoint)
       .receive([](const SubscriptionStart&) {},
                [&](const caf::error& reason) {
-                 result = std::unexpected(CarrierError{CarrierError::Kind::bad_option,
-                                                       "the endpoint that a bridge is to send: " +
-                                                           compat::render(*system, reason)});
+                 result = bad_option("the endpoint that a bridge is to send: " +
+                                     compat::render(*system, reason));
                });
   return result;
 }
@@ -151,8 +154,7 @@ std::expected<Bridge, CarrierError> Bridge::open(caf::actor_system& system, Brid
   const auto* const endpoint = std::get_if<EndpointRef>(&options.from);
   const caf::actor from = endpoint ? endpoint->actor() : nullptr;
   if (endpoint && !from)
-    return std::unexpected(CarrierError{CarrierError::Kind::bad_option,
-                                        "the endpoint that a bridge is to send is closed"});
+    return bad_option("the endpoint that a bridge is to send is closed");
   state->actor = system.spawn<BridgeActor, caf::detached>(state->parts, std::move(options));
   for (std::size_t i = 0; i < links.size(); ++i) {
     auto receiver = open_receiver(links[i], state->handlers_of(i));
@@ -231,8 +233,8 @@ bool Bridge::close(std::chrono::milliseconds deadline) {
       all &= sender->flush(std::max(std::chrono::duration_cast<std::chrono::milliseconds>(left),
                                     std::chrono::milliseconds(0)));
   }
-  state_->parts->arrivals
-      .close(); // from here on receivers bring nothing, and what is known is final
+  // From here on receivers bring nothing, and what is known is final.
+  state_->parts->arrivals.close();
   state_->last = state_->ledger();
   state_->stop();
   return all;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <list>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -17,10 +18,6 @@ namespace datastream {
 
 namespace {
 
-/// Uncompressed: small enough for a point read, large enough to compress well.
-constexpr std::size_t block_bytes = 256U << 10U;
-/// Of a segment's index, which is its footer.
-constexpr std::size_t index_bytes_max = 16U << 20U;
 /// What a changed page of positions costs in the index.
 constexpr std::size_t page_bytes = sizeof(PositionPage);
 
@@ -35,7 +32,7 @@ public:
   Impl(std::filesystem::path directory, ArchiveOptions options)
       : directory_(std::move(directory)), options_(std::move(options)),
         files_(options_.files ? *options_.files : posix_file_system()),
-        positions_(options_.compared_frames), filling_(block_bytes) {}
+        positions_(options_.compared_frames), filling_(defaults::archive_block_bytes) {}
   ~Impl() { (void)close(); }
 
   std::expected<void, ArchiveError> open();
@@ -69,6 +66,7 @@ private:
   };
 
   // On the thread of who appends, with the lock.
+  bool takes() const { return state_ == State::running && !closing_ && !index_failure_; }
   bool wait_for_room(Lock& lock);
   std::size_t filling_bytes() const {
     return filling_.bytes() + positions_.changed_pages() * page_bytes;
@@ -91,7 +89,7 @@ private:
   std::expected<void, ArchiveError> write_tip();
   std::expected<void, ArchiveError> write_metadata(const Committing& committing);
   ArchiveError no_memory() const;
-  void fail(Lock& lock, const Committing& committing, const WriteFailure& failure);
+  void fail(Lock& lock, Committing& committing, const WriteFailure& failure);
   void stop(Lock& lock, ArchiveError error);
   void try_to_resume(Lock& lock);
   std::expected<void, WriteFailure> reopen();
@@ -123,6 +121,8 @@ private:
   std::condition_variable done_; ///< for those who flush
   State state_ = State::running;
   std::optional<ArchiveError> trouble_;
+  /// Found while appending: what was taken is committed, then ingest stands still.
+  std::optional<ArchiveError> index_failure_;
   StoredPositions positions_;
   format::Compressor filling_compressor_;
   Group filling_;
@@ -133,7 +133,7 @@ private:
   bool commit_wanted_ = false;
   bool closing_ = false;
   Sequence last_durable_;
-  std::unordered_map<StreamId, Position> highest_durable_;
+  std::unordered_map<StreamId, std::optional<Position>> highest_durable_;
   ArchiveLedger ledger_;
 
   std::thread committer_;
@@ -178,11 +178,11 @@ std::uint64_t NotStored::* Archive::Impl::reason() const {
 }
 
 bool Archive::Impl::wait_for_room(Lock& lock) {
-  while (state_ == State::running && !closing_ && filling_bytes() >= options_.group_bytes) {
+  while (takes() && filling_bytes() >= options_.group_bytes) {
     work_.notify_one();
     room_.wait(lock);
   }
-  return state_ == State::running && !closing_;
+  return takes();
 }
 
 Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t arrival) {
@@ -198,14 +198,15 @@ Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t ar
     result.ticket = ticket_;
     return result;
   }
+  const bool was_empty = filling_.empty();
   std::size_t next = 0;
   bool begun = false; ///< the group that is filling knows of this batch
   try {
     for (; next < batch.size(); ++next) {
-      if (state_ != State::running || closing_ || filling_bytes() >= options_.group_bytes) {
+      if (!takes() || filling_bytes() >= options_.group_bytes) {
         begun = false;
         if (!wait_for_room(lock)) {
-          rest_is_lost(next, closing_ ? &NotStored::stopped : reason());
+          rest_is_lost(next, reason());
           break;
         }
       }
@@ -217,8 +218,8 @@ Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t ar
       }
       const auto place = positions_.look(batch.stream(), frame);
       if (!place) {
-        suspend(lock, place.error());
-        rest_is_lost(next, reason());
+        index_failure_ = place.error();
+        rest_is_lost(next, &NotStored::no_room);
         break;
       }
       switch (place->seen) {
@@ -249,7 +250,9 @@ Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t ar
     rest_is_lost(next, &NotStored::out_of_memory);
   }
   result.ticket = taken_ticket();
-  work_.notify_one(); // a group has begun, or is full
+  // A thread that is woken for every batch costs more than the batch.
+  if (was_empty || index_failure_ || filling_bytes() >= options_.group_bytes)
+    work_.notify_one();
   return result;
 }
 
@@ -259,16 +262,13 @@ std::uint64_t Archive::Impl::declare(const Declaration& declaration) {
     ++ledger_.refused_declarations;
     return ticket_ - 1;
   }
-  bool is_new = false;
-  if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration)) {
-    is_new = catalog_.declare_stream(**stream);
-  } else {
-    const auto declared = catalog_.declare_channel(*std::get<ChannelDescriptorPtr>(declaration));
-    is_new = declared && *declared;
-    ledger_.conflicting_declarations += declared ? 0 : 1;
-  }
+  // What is in the catalog is not taken again, so it must not be forgotten.
+  std::list<Declaration> entry{declaration};
+  const auto declared = catalog_.declare(declaration);
+  ledger_.conflicting_declarations += declared ? 0 : 1;
+  const bool is_new = declared && *declared;
   if (is_new) {
-    filling_.declare(declaration);
+    filling_.declare(std::move(entry));
     work_.notify_one();
   }
   return taken_ticket();
@@ -315,7 +315,7 @@ std::expected<Sequence, ArchiveError> Archive::Impl::close() {
 
 bool Archive::Impl::wants_commit() const {
   return !filling_.empty() &&
-         (closing_ || commit_wanted_ || filling_bytes() >= options_.group_bytes ||
+         (closing_ || commit_wanted_ || index_failure_ || filling_bytes() >= options_.group_bytes ||
           Group::Clock::now() >= filling_.begun() + options_.group_delay);
 }
 
@@ -334,6 +334,10 @@ void Archive::Impl::run() {
     }
     if (wants_commit()) {
       commit_filling(lock);
+      continue;
+    }
+    if (index_failure_) {
+      suspend(lock, *index_failure_);
       continue;
     }
     commit_wanted_ = false;
@@ -361,10 +365,15 @@ void Archive::Impl::run() {
 void Archive::Impl::commit_filling(Lock& lock) {
   std::optional<Committing> taken;
   try {
-    taken.emplace(Committing{Group(block_bytes), positions_.take_changes(), ticket_});
+    taken.emplace(
+        Committing{Group(defaults::archive_block_bytes), positions_.take_changes(), ticket_});
   } catch (const std::bad_alloc&) {
-    // Nothing was taken, and all of it can be tried once more.
-    work_.wait_for(lock, options_.retry_interval, [&] { return closing_; });
+    // Nothing was taken, and all of it can be tried once more, but for a last time.
+    if (work_.wait_for(lock, options_.retry_interval, [&] { return closing_; })) {
+      drop_filling(&NotStored::out_of_memory);
+      ledger_.refused_declarations += filling_.declarations().size();
+      filling_ = Group(defaults::archive_block_bytes);
+    }
     return;
   }
   Committing& committing = *taken;
@@ -395,11 +404,8 @@ void Archive::Impl::commit_filling(Lock& lock) {
   ledger_.stored += committing.group.frames();
   last_durable_ = {opened_.segment->end().sequence - 1};
   for (const format::BlockStream& stream : streams) {
-    const auto known = highest_durable_.find(*stream.stream);
-    if (known == highest_durable_.end())
-      highest_durable_.emplace(*stream.stream, stream.highest);
-    else
-      known->second = std::max(known->second, stream.highest);
+    std::optional<Position>& highest = highest_durable_.find(*stream.stream)->second;
+    highest = highest ? std::max(*highest, stream.highest) : stream.highest;
   }
   done_ticket_ = committing.ticket;
   done_.notify_all();
@@ -423,7 +429,7 @@ Archive::Impl::write_segment(Committing& committing, std::vector<format::BlockSt
     bytes += block.block.size();
   if ((opened_.segment->end().offset + bytes > options_.segment_bytes &&
        !opened_.segment->empty()) ||
-      opened_.segment->index_bytes() > index_bytes_max)
+      opened_.segment->index_bytes() > defaults::archive_index_bytes)
     if (auto next = next_segment(); !next)
       return next;
 
@@ -469,6 +475,12 @@ Archive::Impl::write_segment(Committing& committing, std::vector<format::BlockSt
     blocks.push_back(std::move(block.block));
   }
   finish_descriptors();
+  {
+    // Nothing may fail any more once the group is durable.
+    const Lock lock(mutex_);
+    for (const format::BlockStream& stream : streams)
+      highest_durable_.try_emplace(*stream.stream);
+  }
   return opened_.segment->commit(blocks, declared);
 }
 
@@ -525,13 +537,12 @@ ArchiveError Archive::Impl::no_memory() const {
 
 // ------------------------------------------------------------------------- failing, resuming
 
-void Archive::Impl::fail(Lock& lock, const Committing& committing, const WriteFailure& failure) {
+void Archive::Impl::fail(Lock& lock, Committing& committing, const WriteFailure& failure) {
   ledger_.pending -= committing.group.frames();
   ledger_.not_stored.*(failure.of_sync ? &NotStored::stopped : committing.reason) +=
       committing.group.frames();
   // Names are few, and nobody sends them again: they wait for better times.
-  for (const Declaration& declaration : committing.group.declarations())
-    filling_.declare(declaration);
+  filling_.declare_first(committing.group.take_declarations());
   failed_ticket_ = committing.ticket;
   if (failure.of_sync)
     stop(lock, failure.error);
@@ -553,6 +564,7 @@ void Archive::Impl::suspend(Lock& lock, ArchiveError error) {
   if (state_ != State::running)
     return;
   state_ = State::suspended;
+  index_failure_.reset();
   trouble_ = last_failure_ = error;
   // Its frames were compared with others that are not stored.
   drop_filling(&NotStored::no_room);
@@ -622,7 +634,7 @@ Sequence Archive::Impl::last_durable() const {
 std::optional<Position> Archive::Impl::highest_durable(const StreamId& stream) const {
   const Lock lock(mutex_);
   const auto known = highest_durable_.find(stream);
-  return known == highest_durable_.end() ? std::nullopt : std::optional(known->second);
+  return known == highest_durable_.end() ? std::nullopt : known->second;
 }
 
 std::optional<ArchiveError> Archive::Impl::trouble() const {

@@ -197,6 +197,14 @@ ArchivedStream::Frames ArchivedStream::frames_from(Position position) const {
   return {impl_, position};
 }
 
+ArchivedStream ArchivedStream::without(SequenceRange lost) const {
+  std::vector<StreamBlock> blocks = impl_->blocks();
+  std::erase_if(blocks, [&](const StreamBlock& block) {
+    return block.first_sequence <= lost.last.value && block.end_sequence > lost.first.value;
+  });
+  return ArchivedStream(std::make_shared<const Impl>(id(), std::move(blocks)));
+}
+
 std::expected<std::optional<Frame>, ArchiveError> ArchivedStream::at(Position position) const {
   const std::vector<StreamBlock>& blocks = impl_->blocks();
   for (std::size_t i = impl_->first_reaching(position);

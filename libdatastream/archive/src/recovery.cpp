@@ -80,7 +80,6 @@ private:
   std::filesystem::path path_of(std::uint64_t number) const {
     return directory_ / segment_name(number);
   }
-  void declare(const Declaration& declaration);
   /// What is said when acknowledged frames are gone.
   WriteFailure ahead(std::string what) const;
   void hole(Kind kind, std::string what, std::uint64_t first, std::uint64_t end);
@@ -108,13 +107,6 @@ private:
   Metadata::Batch batch_;
   MetadataCursor followed_;
 };
-
-void Recovery::declare(const Declaration& declaration) {
-  if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration))
-    catalog_.declare_stream(**stream);
-  else // a segment repeats what an earlier one has; conflicts were never written
-    (void)catalog_.declare_channel(*std::get<ChannelDescriptorPtr>(declaration));
-}
 
 WriteFailure Recovery::ahead(std::string what) const {
   return {{Kind::metadata_ahead,
@@ -188,7 +180,7 @@ Recovery::Result Recovery::open_metadata() {
   if (!declarations)
     return refuse(declarations.error());
   for (const Declaration& declaration : *declarations)
-    declare(declaration);
+    (void)catalog_.declare(declaration);
   return {};
 }
 
@@ -435,7 +427,7 @@ Recovery::Result Recovery::take(const SegmentFile& segment, const IndexEntry& en
       return {};
     }
     for (const Declaration& declaration : *declarations) {
-      declare(declaration);
+      (void)catalog_.declare(declaration); // a segment repeats what an earlier one has
       batch_.add(declaration);
     }
   } else {

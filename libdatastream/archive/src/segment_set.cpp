@@ -1,7 +1,8 @@
 #include "segment_set.hpp"
 
+#include "tip_file.hpp"
+
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <ranges>
 #include <span>
@@ -17,7 +18,8 @@ namespace {
 
 using Kind = ArchiveError::Kind;
 
-/// Both places are torn only if a slow read met two writes: another one finds one of them whole.
+/// Both places of the tip are torn only if a slow read met two writes, or while the archive is
+/// created: another look finds one of them whole.
 constexpr int tip_tries = 50;
 constexpr std::chrono::milliseconds tip_pause{1};
 
@@ -84,34 +86,43 @@ std::optional<ArchiveError> Snapshot::fault(std::uint64_t reached, std::size_t n
                    ", and the tip says " + std::to_string(begin - 1)});
   if (!why)
     why = ArchiveError{Kind::missing,
-                       directory.string() + ": the segment that begins at sequence " +
-                           std::to_string(reached) + " is missing",
+                       directory.string() + ": no segment has sequences " +
+                           std::to_string(reached) + " to " + std::to_string(begin - 1),
                        {}};
   return costing(std::move(*why), reached, begin);
 }
 
-std::expected<Tip, ArchiveError> SegmentSet::read_tip() const {
-  const std::filesystem::path path = directory_ / "tip";
+std::expected<Tip, ArchiveError> SegmentSet::find_tip() const {
   for (int attempt = 1;; ++attempt) {
-    const auto file = files_.open(path, FileSystem::Mode::read);
-    if (!file)
-      return archive_failed(file.error());
-    std::array<char, tip_file_bytes> bytes{};
-    const auto count = (*file)->read(0, bytes);
-    if (!count)
-      return archive_failed(count.error());
-    bool unsupported = false;
-    auto tip = decode_tip({bytes.data(), *count}, &unsupported);
-    if (tip)
-      return *tip;
-    if (unsupported || attempt == tip_tries) {
-      ArchiveError error = damaged(path, 0, tip.error());
-      if (unsupported)
-        error.kind = Kind::unsupported;
-      return std::unexpected(std::move(error));
-    }
+    auto tip = read_tip(files_, directory_);
+    if (!tip)
+      return std::unexpected(std::move(tip.error()));
+    if (*tip)
+      return **tip;
+    if (attempt == 1)
+      if (auto error = check_for_segments())
+        return std::unexpected(std::move(*error));
+    if (attempt == tip_tries)
+      return std::unexpected(
+          ArchiveError{Kind::damaged,
+                       (directory_ / "tip").string() + ": nothing here says how far the archive is "
+                                                       "durable; opening it for writing mends that",
+                       {}});
     std::this_thread::sleep_for(tip_pause);
   }
+}
+
+/// Without a tip: is there an archive at all?
+std::optional<ArchiveError> SegmentSet::check_for_segments() const {
+  const auto names = files_.list(directory_);
+  if (!names && !names.error().is(std::errc::no_such_file_or_directory) &&
+      !names.error().is(std::errc::not_a_directory))
+    return to_archive_error(names.error());
+  if (names && std::ranges::any_of(*names, [](const std::string& name) {
+        return parse_segment_name(name).has_value();
+      }))
+    return std::nullopt;
+  return ArchiveError{Kind::not_an_archive, directory_.string() + ": there is no archive here", {}};
 }
 
 std::expected<std::vector<std::shared_ptr<Segment>>, ArchiveError>
@@ -151,12 +162,9 @@ SegmentSet::list_segments(const Tip& tip) const {
 std::expected<SnapshotPtr, ArchiveError> SegmentSet::refresh() {
   const std::lock_guard lock(mutex_);
   // The tip first: all segments up to it are there by then.
-  auto tip = read_tip();
-  if (!tip) {
-    if (tip.error().kind == Kind::missing)
-      return std::unexpected(without_tip(std::move(tip.error())));
-    return std::unexpected(std::move(tip.error()));
-  }
+  const auto tip = find_tip();
+  if (!tip)
+    return std::unexpected(tip.error());
   if (tip->generation != 0)
     return std::unexpected(
         ArchiveError{Kind::unsupported,
@@ -178,20 +186,6 @@ std::expected<SnapshotPtr, ArchiveError> SegmentSet::refresh() {
   }
   latest_ = snapshot;
   return latest_;
-}
-
-/// Without a tip: is there an archive at all?
-ArchiveError SegmentSet::without_tip(ArchiveError error) const {
-  const auto names = files_.list(directory_);
-  const bool has_segments = names && std::ranges::any_of(*names, [](const std::string& name) {
-                              return parse_segment_name(name).has_value();
-                            });
-  if (has_segments)
-    return {Kind::damaged, error.message + ": opening the archive for writing makes it anew", {}};
-  if (!names && !names.error().is(std::errc::no_such_file_or_directory) &&
-      !names.error().is(std::errc::not_a_directory))
-    return to_archive_error(names.error());
-  return {Kind::not_an_archive, directory_.string() + ": there is no archive here", {}};
 }
 
 Snapshot SegmentSet::afresh(const Snapshot& snapshot) const {

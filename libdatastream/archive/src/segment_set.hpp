@@ -77,10 +77,10 @@ public:
                   const std::function<void(ArchiveError)>& fault);
 
 private:
-  std::expected<format::Tip, ArchiveError> read_tip() const;
+  std::expected<format::Tip, ArchiveError> find_tip() const;
+  std::optional<ArchiveError> check_for_segments() const;
   std::expected<std::vector<std::shared_ptr<Segment>>, ArchiveError>
   list_segments(const format::Tip& tip) const;
-  ArchiveError without_tip(ArchiveError error) const;
   void keep(const SegmentIndexPtr& index);
 
   const std::filesystem::path directory_;

@@ -53,7 +53,7 @@ bool may_read_json(const Source& source) {
   return (source.path.starts_with("core/src/model/") && source.path.ends_with("_json.cpp")) ||
          source.path == "core/include/datastream/record.hpp" ||
          source.path.starts_with("core/include/datastream/views/") ||
-         source.path.starts_with("core/src/views/") || source.path == "archive/src/json_lines.cpp";
+         source.path.starts_with("core/src/views/");
 }
 
 /// Calls `visit(source, include)` for every include line; returns how many there are.

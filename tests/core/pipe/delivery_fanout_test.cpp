@@ -405,6 +405,22 @@ TEST_CASE("at_most_one_notice_is_under_way_to_a_pushed_subscriber") {
   CHECK(pushed.inbox->size() == 3); // nothing is due any more
 }
 
+TEST_CASE("one_subscriber_can_be_told_what_it_lacks_and_no_other_with_it") {
+  DeliveryFanout fanout;
+  std::vector<Pushed> pushed;
+  for (int i = 0; i < 100; ++i)
+    pushed.emplace_back(fanout, SubscriberCapacity{});
+  REQUIRE(fanout.catalog()->declare_channel(channel(stream_id, 1, "log")));
+  fanout.refresh(pushed[50].start.id);
+  fanout.refresh(SubscriptionId{1000}); // nobody's
+  for (std::size_t i = 0; i < pushed.size(); ++i)
+    CHECK(pushed[i].inbox->size() == (i == 50 ? 1 : 0));
+  CHECK(declared_names(pushed[50].inbox->all()) == std::vector<std::string>{"log"});
+  fanout.refresh();
+  for (const Pushed& each : pushed)
+    CHECK(each.inbox->size() == 1);
+}
+
 TEST_CASE("a_pushed_subscriber_that_lost_everything_is_told_at_once") {
   DeliveryFanout fanout;
   Pushed pushed(fanout, {.frames = 10, .bytes = 4});

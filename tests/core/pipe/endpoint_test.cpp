@@ -331,6 +331,25 @@ TEST_CASE("a_late_subscriber_gets_the_snapshot_then_the_end_and_is_disconnected"
   CHECK(late.recv().error() == RecvError::disconnected);
 }
 
+TEST_CASE("several_that_come_after_the_end_are_each_told_of_it_once") {
+  DatastreamEndpoint endpoint(stream_id);
+  endpoint.end_stream();
+  std::vector<Pushed> late;
+  for (int i = 0; i < 3; ++i)
+    late.emplace_back(endpoint);
+  CHECK(endpoint.drain());
+  endpoint.publish_drained();
+  endpoint.refresh(late[1].start.id);
+  late.emplace_back(endpoint);
+  endpoint.refresh(late[3].start.id); // need not wait for the tick
+  endpoint.tick();
+  for (const Pushed& each : late) {
+    REQUIRE(each.inbox->size() == 1);
+    CHECK(each.inbox->all()[0].ended == StreamEnd{stream_id, 0});
+  }
+  CHECK(!endpoint.drain());
+}
+
 TEST_CASE("a_late_pushed_subscriber_is_told_of_the_end_by_the_next_tick_and_wakes_an_idle_one") {
   DatastreamEndpoint endpoint(stream_id);
   int calls = 0;

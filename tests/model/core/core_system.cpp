@@ -141,15 +141,8 @@ EndpointTick CoreSystem::relay(const SubscriptionStart& start) {
 }
 
 EndpointTick CoreSystem::relay(const EventBatch& events) {
-  for (const Declaration& declaration : events.declarations) {
-    if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration))
-      relay_.catalog()->declare_stream(**stream);
-    else
-      must(relay_.catalog()
-               ->declare_channel(*std::get<ChannelDescriptorPtr>(declaration))
-               .has_value(),
-           "no declaration conflicts");
-  }
+  for (const Declaration& declaration : events.declarations)
+    must(relay_.catalog()->declare(declaration).has_value(), "no declaration conflicts");
   for (const StreamStart& start : events.starts)
     relay_.expect_next(start.stream, start.from);
   const EndpointTick tick = relay_.publish(events.frames);

@@ -48,7 +48,6 @@ public:
 private:
   EndpointTick publish(const EventBatch& batch);
   EndpointTick publish(const SubscriptionStart& start);
-  void declare(const Declaration& declaration);
 
   std::shared_ptr<DeliveryFanout> fanout_;
   std::unique_ptr<SubscriberActors<DeliveryFanout>> subscribers_;

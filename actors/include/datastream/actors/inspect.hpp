@@ -149,7 +149,7 @@ struct Request {
   StreamId stream;
   std::uint8_t channel = 0;
   std::string text;
-  std::uint8_t kind = 0; ///< an origin or a content kind
+  std::uint8_t kind = 0; ///< of contents
   std::uint8_t origin = 0;
 };
 template <class Inspector>

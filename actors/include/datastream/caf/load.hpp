@@ -37,12 +37,16 @@ void load_part(caf::actor_system_config& config) {
 
 } // namespace detail
 
+#endif
+
 /// Makes the message types of modules and of blocks of type ids known to CAF 1.x; `load` and
 /// `exec_main` do. Before the first actor system; calling it again is harmless.
 template <class... Parts>
 void init_types() {
+#if DATASTREAM_CAF_1X
   caf::core::init_global_meta_objects();
   (detail::init_part<Parts>(), ...);
+#endif
 }
 
 /// Loads modules into a configuration, and makes message types known, as `caf::exec_main` does.
@@ -50,26 +54,13 @@ void init_types() {
 ///     compat::load<caf::io::middleman, caf::id_block::datastream>(config);
 template <class... Parts>
 void load(caf::actor_system_config& config) {
+#if DATASTREAM_CAF_1X
   init_types<Parts...>();
   (detail::load_part<Parts>(config), ...);
-}
-
 #else
-
-/// Makes the message types of modules and of blocks of type ids known to CAF 1.x; `load` and
-/// `exec_main` do. Before the first actor system; calling it again is harmless.
-template <class... Parts>
-void init_types() {}
-
-/// Loads modules into a configuration, and makes message types known, as `caf::exec_main` does.
-///
-///     compat::load<caf::io::middleman, caf::id_block::datastream>(config);
-template <class... Parts>
-void load(caf::actor_system_config& config) {
   (config.load<Parts>(), ...);
-}
-
 #endif
+}
 
 /// `caf::exec_main`, which on CAF 1.x leaves it to `CAF_MAIN` to make message types known.
 template <class... Parts, class Main>

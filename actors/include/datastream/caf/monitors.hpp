@@ -42,6 +42,23 @@ private:
   Tell tell_;
 };
 
+/// While it exists: calls a function when `target` ends. Keeps nobody alive.
+class AtEnd {
+public:
+  AtEnd(const caf::actor& target, DownAttachable::Tell tell) : target_(target.address()) {
+    target->attach(caf::attachable_ptr(new DownAttachable(this, std::move(tell))));
+  }
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+  ~AtEnd() {
+    if (const auto target = caf::actor_cast<caf::actor>(target_))
+      target->detach(caf::attachable::token(caf::attachable::token::anonymous, this));
+  }
+
+private:
+  caf::actor_addr target_;
+};
+
 } // namespace detail
 
 /// While it exists: sends `parts..., reason` to `watcher` when `target` ends, however it ends, also
@@ -51,22 +68,13 @@ class DownWatch {
 public:
   template <class... Ts>
   DownWatch(const caf::actor& target, const caf::actor& watcher, Ts... parts)
-      : target_(target.address()) {
-    auto tell = [to = watcher.address(), parts...](const caf::error& reason) {
-      if (const auto alive = caf::actor_cast<caf::actor>(to))
-        compat::anon_send(alive, parts..., reason);
-    };
-    target->attach(caf::attachable_ptr(new detail::DownAttachable(this, std::move(tell))));
-  }
-  DownWatch(const DownWatch&) = delete;
-  DownWatch& operator=(const DownWatch&) = delete;
-  ~DownWatch() {
-    if (const auto target = caf::actor_cast<caf::actor>(target_))
-      target->detach(caf::attachable::token(caf::attachable::token::anonymous, this));
-  }
+      : at_end_(target, [to = watcher.address(), parts...](const caf::error& reason) {
+          if (const auto alive = caf::actor_cast<caf::actor>(to))
+            compat::anon_send(alive, parts..., reason);
+        }) {}
 
 private:
-  caf::actor_addr target_;
+  detail::AtEnd at_end_;
 };
 
 /// Keeps the actor system of `self` from stopping its modules until everybody who begins to watch

@@ -9,7 +9,6 @@
 #include <caf/actor_addr.hpp>
 #include <caf/actor_cast.hpp>
 #include <caf/actor_control_block.hpp>
-#include <caf/attachable.hpp>
 #include <caf/behavior.hpp>
 #include <caf/blocking_actor.hpp>
 #include <caf/error.hpp>
@@ -36,31 +35,13 @@ inline caf::mailbox_element_ptr envelope(caf::strong_actor_ptr sender, caf::mess
 #endif
 }
 
-/// While it exists: answers a request in place of an actor of another process that ends.
-class AnswerAtEnd {
-public:
-  AnswerAtEnd(const caf::actor& target, const caf::actor& asker, caf::message_id answer)
-      : target_(target.address()) {
-    auto tell = [to = asker.address(), answer](const caf::error& reason) {
-      if (const auto alive = caf::actor_cast<caf::strong_actor_ptr>(to))
-        alive->enqueue(
-            envelope(nullptr, answer,
-                     caf::make_message(reason ? reason
-                                              : caf::make_error(caf::sec::request_receiver_down))),
-            nullptr);
-    };
-    target->attach(caf::attachable_ptr(new DownAttachable(this, std::move(tell))));
-  }
-  AnswerAtEnd(const AnswerAtEnd&) = delete;
-  AnswerAtEnd& operator=(const AnswerAtEnd&) = delete;
-  ~AnswerAtEnd() {
-    if (const auto target = caf::actor_cast<caf::actor>(target_))
-      target->detach(caf::attachable::token(caf::attachable::token::anonymous, this));
-  }
-
-private:
-  caf::actor_addr target_;
-};
+/// Answers a request in place of an actor that has ended with that reason.
+inline void answer_for(const caf::actor_addr& asker, caf::message_id answer,
+                       const caf::error& reason) {
+  const caf::error why = reason ? reason : caf::make_error(caf::sec::request_receiver_down);
+  if (const auto alive = caf::actor_cast<caf::strong_actor_ptr>(asker))
+    alive->enqueue(envelope(nullptr, answer, caf::make_message(why)), nullptr);
+}
 
 } // namespace detail
 
@@ -74,9 +55,12 @@ void request_to_the_end(Self* self, const caf::actor& to, OnAnswer on_answer, On
   const caf::message_id question = self->new_request_id(caf::message_priority::normal);
   const caf::message_id answer = question.response_id();
   const auto asker = caf::actor_cast<caf::actor>(self);
-  std::shared_ptr<detail::AnswerAtEnd> watch;
+  std::shared_ptr<detail::AtEnd> watch;
   if (to && to->node() != self->node())
-    watch = std::make_shared<detail::AnswerAtEnd>(to, asker, answer);
+    watch = std::make_shared<detail::AtEnd>(
+        to, [address = asker.address(), answer](const caf::error& reason) {
+          detail::answer_for(address, answer, reason);
+        });
   const auto post = [&](const caf::actor& receiver, caf::strong_actor_ptr sender, auto id,
                         caf::message content) {
     caf::actor_cast<caf::abstract_actor*>(receiver)->enqueue(

@@ -17,8 +17,8 @@
 namespace datastream {
 
 struct TcpPeer {
-  std::string host =
-      "127.0.0.1"; ///< an address, or a name that is looked up for every attempt to connect
+  /// An address, or a name that is looked up for every attempt to connect.
+  std::string host = "127.0.0.1";
   std::uint16_t port = 0;
   SendBounds queue{};
   /// Largest envelope, in bytes without its length: what the peer takes.

@@ -62,8 +62,8 @@ void FramesBlockBuilder::add(const FrameView& frame) {
   table_.push_back({frame.position.value, frame.channel.value,
                     static_cast<std::uint32_t>(frame.payload.size())});
   try {
-    if (batch_begins_)
-      batches_.reserve(batches_.size() + 1);
+    if (batch_begins_ && batches_.size() == batches_.capacity())
+      batches_.reserve(2 * batches_.size() + 1);
     note_channel(frame.channel.value);
     payloads_.append(frame.payload);
   } catch (...) {

@@ -101,6 +101,27 @@ inline constexpr std::chrono::seconds keepalive_idle{10};
 inline constexpr std::chrono::seconds keepalive_interval{5};
 inline constexpr std::chrono::seconds keepalive_timeout{30};
 
+/// Bytes of a group that an archive commits at once: a sync costs the same up to a megabyte, and this
+/// is filled while the one before it is synced.
+inline constexpr std::size_t archive_group_bytes = 4U << 20U;
+/// How long the first frame of a group waits for others: a few syncs of a disk.
+inline constexpr std::chrono::milliseconds archive_group_delay{20};
+/// Bytes of a block, uncompressed, in which frames are compressed and read: little for who wants one
+/// frame, enough to compress well.
+inline constexpr std::size_t archive_block_bytes = 256U << 10U;
+/// Bytes of a segment: what is replayed at most when an archive is opened after a crash, in about a
+/// second; a hundred files for a disk of tens of gigabytes.
+inline constexpr std::size_t archive_segment_bytes = 256U << 20U;
+/// Bytes of a segment's index, which becomes its footer: half of what the format allows.
+inline constexpr std::size_t archive_index_bytes = 16U << 20U;
+/// Frames whose fingerprints an archive remembers, to tell a duplicate from a conflict: 8 MiB, and
+/// longer than any sender repeats itself.
+inline constexpr std::size_t archive_compared_frames = 1U << 20U;
+/// Time until an archive that could not write looks for room again.
+inline constexpr std::chrono::milliseconds archive_retry{1000};
+/// Time between two looks of a reader at how far an archive is durable, while it waits for more.
+inline constexpr std::chrono::milliseconds archive_poll{2};
+
 /// Levels of nesting that a JSON document may have, as peers of this protocol have it.
 inline constexpr std::size_t json_depth = 127;
 

@@ -21,7 +21,8 @@ void Consumer::accept(const DatastreamEvent& event) {
     store_.open(frame->channel.stream)
         .accept(FrameView{frame->channel.channel, frame->position, frame->payload, {}});
   } else if (const auto* channel = std::get_if<ChannelDeclared>(&event)) {
-    declare_channel(channel->descriptor);
+    if (!catalog_.declare_channel(channel->descriptor))
+      ++conflicting_declarations_;
   } else if (const auto* stream = std::get_if<StreamDeclared>(&event)) {
     catalog_.declare_stream(stream->descriptor);
   } else if (const auto* end = std::get_if<StreamEnded>(&event)) {
@@ -57,14 +58,7 @@ void Consumer::declare(const DatastreamSnapshot& snapshot) {
 }
 
 void Consumer::declare(const Declaration& declaration) {
-  if (const auto* channel = std::get_if<ChannelDescriptorPtr>(&declaration))
-    declare_channel(**channel);
-  else if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration))
-    catalog_.declare_stream(**stream);
-}
-
-void Consumer::declare_channel(const ChannelDescriptor& channel) {
-  if (!catalog_.declare_channel(channel))
+  if (!catalog_.declare(declaration))
     ++conflicting_declarations_;
 }
 

@@ -1,8 +1,10 @@
 #include <datastream/model/ids.hpp>
 
+#include <charconv>
 #include <chrono>
 #include <ostream>
 #include <random>
+#include <system_error>
 
 namespace datastream {
 
@@ -16,6 +18,20 @@ Lifetime fresh_life() {
 
 std::string to_string(const StreamId& stream) {
   return stream.node.value + '#' + std::to_string(stream.life.value);
+}
+
+std::optional<StreamId> parse_stream_id(std::string_view text) {
+  const auto hash = text.rfind('#');
+  if (hash == std::string_view::npos)
+    return std::nullopt;
+  const std::string_view digits = text.substr(hash + 1);
+  Lifetime life;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), life.value);
+  if (error != std::errc() || end != digits.data() + digits.size() ||
+      (digits.size() > 1 && digits.front() == '0'))
+    return std::nullopt;
+  return StreamId{std::string(text.substr(0, hash)), life};
 }
 
 std::ostream& operator<<(std::ostream& out, const NodeId& node) {

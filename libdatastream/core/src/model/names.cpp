@@ -1,6 +1,5 @@
 #include <datastream/model/channel_content.hpp>
 #include <datastream/model/descriptor.hpp>
-#include <datastream/model/event.hpp>
 #include <datastream/model/loss_reason.hpp>
 
 namespace datastream {
@@ -97,15 +96,18 @@ std::string_view to_string(LossReason reason) {
     return "sink_full";
   case LossReason::undelivered:
     return "undelivered";
+  case LossReason::archive_no_room:
+    return "archive_no_room";
+  case LossReason::archive_stopped:
+    return "archive_stopped";
+  case LossReason::archive_too_large:
+    return "archive_too_large";
+  case LossReason::archive_unverified:
+    return "archive_unverified";
+  case LossReason::refused_declaration:
+    return "refused_declaration";
   }
   return "unknown";
-}
-
-std::optional<Delivery> to_delivery(const DatastreamEvent& event) {
-  const auto* frame = std::get_if<FrameDelivery>(&event);
-  if (!frame)
-    return std::nullopt;
-  return Delivery{frame->channel.stream, {frame->channel.channel, frame->position, frame->payload}};
 }
 
 } // namespace datastream

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <variant>
 
 namespace datastream {
 
@@ -90,6 +91,12 @@ std::expected<bool, CatalogError> Catalog::declare_channel(ChannelDescriptor des
   owner.next_id = std::max<std::uint64_t>(owner.next_id, std::uint64_t{descriptor.id.value} + 1);
   add(owner, std::move(descriptor));
   return true;
+}
+
+std::expected<bool, CatalogError> Catalog::declare(const Declaration& declaration) {
+  if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration))
+    return declare_stream(**stream);
+  return declare_channel(*std::get<ChannelDescriptorPtr>(declaration));
 }
 
 std::size_t Catalog::declare_all(const DatastreamSnapshot& snapshot) {

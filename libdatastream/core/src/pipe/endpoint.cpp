@@ -6,6 +6,7 @@
 
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace datastream {
 
@@ -15,6 +16,11 @@ struct DatastreamEndpoint::State {
         health_interval(pipe_options.health_interval),
         health_due(std::chrono::steady_clock::now() + health_interval) {}
 
+  /// Whether subscribers are to be told something that no frame carries. The lock must be held.
+  bool news_due() const {
+    return pipe->catalog->version() != refreshed_version || !joined_late.empty();
+  }
+
   const std::shared_ptr<PipeState> pipe;
   const std::chrono::milliseconds health_interval;
 
@@ -22,6 +28,7 @@ struct DatastreamEndpoint::State {
   std::chrono::steady_clock::time_point health_due;
   std::vector<FrameBatch> drained; // and not yet published
   std::size_t refreshed_version = 0;
+  std::vector<SubscriptionId> joined_late; // after the end, of which the next tick tells them
   std::uint64_t published = 0;
   std::uint64_t bitbucketed = 0;
   std::uint64_t drained_directly = 0;
@@ -75,11 +82,13 @@ SubscriptionStart DatastreamEndpoint::attach(std::string name, SubscriptionReque
   SubscriptionStart start;
   {
     const std::lock_guard lock(state_->tick_mutex);
+    if (state_->ended)
+      state_->joined_late.emplace_back(); // here, because nothing may fail after attaching
     start =
         state_->pipe->fanout.attach(std::move(name), std::move(request), capacity, std::move(sink));
     if (!state_->ended)
       return start;
-    state_->refreshed_version = 0; // the next tick tells it of the end
+    state_->joined_late.back() = start.id;
   }
   state_->pipe->mux.wake();
   return start;
@@ -97,8 +106,8 @@ bool DatastreamEndpoint::settled() const {
   return state_->pipe->fanout.settled();
 }
 
-void DatastreamEndpoint::refresh() {
-  state_->pipe->fanout.refresh();
+void DatastreamEndpoint::refresh(SubscriptionId id) {
+  state_->pipe->fanout.refresh(id);
 }
 
 /// The tick lock must be held.
@@ -124,6 +133,8 @@ EndpointTick DatastreamEndpoint::publish_locked() {
     state.refreshed_version = version;
     pipe.fanout.refresh();
   }
+  for (const SubscriptionId id : std::exchange(state.joined_late, {}))
+    pipe.fanout.refresh(id);
   return tick;
 }
 
@@ -151,7 +162,7 @@ bool DatastreamEndpoint::drain() {
   submit_health_when_due();
   const std::lock_guard lock(state_->tick_mutex);
   drain_locked();
-  return !state_->drained.empty() || state_->pipe->catalog->version() != state_->refreshed_version;
+  return !state_->drained.empty() || state_->news_due();
 }
 
 EndpointTick DatastreamEndpoint::publish_drained() {
@@ -234,9 +245,9 @@ bool DatastreamEndpoint::try_idle() noexcept {
   PipeState& pipe = *state_->pipe;
   if (!pipe.mux.try_idle())
     return false;
-  if (pipe.catalog->version() == state_->refreshed_version)
+  if (!state_->news_due())
     return true;
-  pipe.mux.stay_awake(); // a channel was registered since; its wake-up may have found us busy
+  pipe.mux.stay_awake(); // there is news since; its wake-up may have found us busy
   return false;
 }
 

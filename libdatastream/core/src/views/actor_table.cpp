@@ -164,12 +164,4 @@ void ActorTable::forget_oldest() {
   forgotten_ += static_cast<std::uint64_t>(kept - by_age.begin());
 }
 
-ActorTable actor_table(const StoredStream& stream, ChannelId channel) {
-  ActorTable table;
-  for (const FrameView& frame : stream.frames())
-    if (frame.channel == channel)
-      table.accept(frame);
-  return table;
-}
-
 } // namespace datastream

@@ -4,6 +4,7 @@
 #include <datastream/archive/archive_error.hpp>
 #include <datastream/archive/archive_ledger.hpp>
 #include <datastream/archive/file_system.hpp>
+#include <datastream/defaults.hpp>
 #include <datastream/model/descriptor.hpp>
 #include <datastream/model/frame_batch.hpp>
 #include <datastream/model/subscription_request.hpp>
@@ -34,19 +35,19 @@ enum class MetadataSync {
 
 struct ArchiveOptions {
   /// A group is committed once it has this many bytes,
-  std::size_t group_bytes = 4U << 20U;
+  std::size_t group_bytes = defaults::archive_group_bytes;
   /// or once its first frame has waited so long,
-  std::chrono::milliseconds group_delay{20};
+  std::chrono::milliseconds group_delay = defaults::archive_group_delay;
   /// or as soon as somebody asks: see `Archive::commit`.
 
   /// A segment is sealed before it would become larger than this.
-  std::uint64_t segment_bytes = 256U << 20U;
+  std::uint64_t segment_bytes = defaults::archive_segment_bytes;
   /// Frames that are compared, byte by byte as it were, with a duplicate of theirs. Older ones are
   /// known to be stored, and a duplicate is not stored again; but nobody knows whether it differs.
-  std::size_t compared_frames = 1U << 20U;
+  std::size_t compared_frames = defaults::archive_compared_frames;
   MetadataSync metadata_sync = MetadataSync::at_seal;
   /// After a failed write, room is looked for again so often.
-  std::chrono::milliseconds retry_interval{1000};
+  std::chrono::milliseconds retry_interval = defaults::archive_retry;
 
   /// What the archive tells while it works; called by a thread of its own, must not block and must
   /// not call the archive.

@@ -70,6 +70,10 @@ public:
   /// The same for the last `count` frames.
   std::expected<StoredStream, ArchiveError> load_last(std::size_t count) const;
 
+  /// The same without the blocks that have any of these sequences: to read on when an error has
+  /// named them.
+  ArchivedStream without(SequenceRange lost) const;
+
   /// Nothing is removed from an archive yet.
   std::optional<EvictedRange> evicted() const noexcept { return std::nullopt; }
 

@@ -1,9 +1,26 @@
 #pragma once
-/// Archives as lines of JSON: ours written so, those of peers read (one object a line).
+/// Archives as lines of JSON, one frame a line: ours written so, those of peers read.
+///
+/// Peers have two forms. That of the orchestrator is the one that is written here, keys in
+/// alphabetical order, on one line:
+///
+///     {"arrival_seq":1,"arrival_unix_ms":1764460800000,"channel":"runtime.log","channel_id":1,
+///      "payload":{"encoding":"utf8","value":"hello"},"position":0,"source":"archive",
+///      "stream":"node-a#7"}
+///
+/// A payload that is not UTF-8 is `{"encoding":"bytes","value":[255,0]}`, and a channel that was
+/// never declared is `channel#3`. That of the node has no times and no source, and its payload is a
+/// string.
+///
+/// A node or channel whose name is not UTF-8, which peers do not have, is written with U+FFFD for
+/// what is not, and its bytes besides, as `stream_bytes` or `channel_bytes`; from them it is read.
+/// What this form cannot say is what a channel was declared to contain, labels, and times of day
+/// below a millisecond.
 
 #include <datastream/archive/archive.hpp>
 #include <datastream/archive/archive_cursor.hpp>
 #include <datastream/archive/archive_error.hpp>
+#include <datastream/pipe/catalog.hpp>
 
 #include <cstdint>
 #include <expected>
@@ -13,25 +30,30 @@
 
 namespace datastream {
 
-/// Writes frames as the orchestrator's archive has them, keys in alphabetical order:
+/// Writes batches of an archive as lines.
 ///
-///     {"arrival_seq":1,"arrival_unix_ms":1764460800000,"channel":"runtime.log","channel_id":1,
-///      "payload":{"encoding":"utf8","value":"hello"},"position":0,"source":"archive",
-///      "stream":"node-a#7"}
+///     JsonLinesWriter writer(std::cout, "archive");
+///     while (auto batch = cursor.next()) {
+///       if (!*batch)
+///         break;
+///       writer.write(**batch);
+///     }
 ///
-/// on one line. `arrival_seq` is the archive's sequence. A payload that is not UTF-8 is
-/// `{"encoding":"bytes","value":[255,0]}`. A channel that was never declared is `channel#3`.
+/// Thread safety: one owner.
 class JsonLinesWriter {
 public:
-  /// `source`: what is written as such.
+  /// `source`: what is written as such. The stream must outlive the writer.
   JsonLinesWriter(std::ostream& out, std::string source);
-  /// Writes a batch; its declarations are remembered for the names. Errors are the stream's.
+
+  /// Writes the frames of a batch, and remembers its declarations for the names. `arrival_seq` is a
+  /// frame's sequence. Errors are those of the stream; throws `std::bad_alloc`.
   void write(const ArchivedBatch& batch);
 
 private:
   std::ostream& out_;
-  std::string source_;
+  std::string source_; ///< as JSON
   Catalog catalog_;
+  std::string line_;
 };
 
 /// A line that is no frame, and was skipped.
@@ -43,18 +65,25 @@ struct BadLine {
 struct ImportReport {
   std::uint64_t lines = 0;
   std::uint64_t bad_lines = 0;
-  std::uint64_t frames = 0;   ///< offered to the archive
+  std::uint64_t frames = 0;   ///< offered to the archive: lines that are not bad
   Archive::Appended appended; ///< summed over all
 };
 
-/// Reads the orchestrator's form, and the node's, whose payload is a string and which has no times.
-/// Channels become known by their names, as bytes: that form has no contents. `channel#3` is a name
-/// only if a stream has a channel of that name with another number. Keys may come in any order,
-/// unknown ones are ignored.
+/// Stores the frames of either form, in their order, with the times of their arrival where they are
+/// told; returns when they are durable. What is stored already is counted as duplicates, so an
+/// import that was interrupted may be repeated.
 ///
-/// `bad_line` is told of every line that cannot be read as a frame; it is counted and skipped.
+/// Channels become known by their names, as bytes; those that are known stay as they are declared.
+/// `channel#3` is no name, unless the channel has another number than that. Keys may come in any
+/// order, and unknown ones are ignored.
+///
+/// `bad_line` is told of every line that cannot be read as a frame, or gives a channel a second
+/// name; it is counted and skipped. A line is bad, too, if it is longer than 256 MiB, which nothing
+/// is that an archive could hold.
+///
 /// Errors: `bad_input` when `in` cannot be read to its end, in which case the archive is unchanged:
-/// all lines are read and checked before the first is stored, so `in` must be able to seek.
+/// all lines are read and checked before the first is stored, so `in` must be able to seek; and
+/// those of `Archive::flush`, in which case a part may be stored. Throws `std::bad_alloc`.
 std::expected<ImportReport, ArchiveError>
 import_json_lines(std::istream& in, Archive& archive,
                   const std::function<void(const BadLine&)>& bad_line = {});

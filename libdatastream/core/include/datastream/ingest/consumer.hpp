@@ -84,7 +84,6 @@ public:
 
 private:
   void expect(const std::vector<StreamStart>& starts);
-  void declare_channel(const ChannelDescriptor& channel);
 
   Store store_;
   Catalog catalog_;

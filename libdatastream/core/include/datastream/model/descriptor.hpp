@@ -4,12 +4,11 @@
 #include <datastream/model/channel_content.hpp>
 #include <datastream/model/ids.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
-
-#include <memory>
 
 namespace datastream {
 

@@ -51,7 +51,8 @@ public:
 
   /// Puts a batch together that came from a peer. Every payload must lie inside the block, and
   /// together they must not be larger than it: a few bytes must not become gigabytes downstream.
-  /// Errors: `malformed_batch` with the index of the first header that breaks this.
+  /// Errors: `malformed_batch` with the index of the first header that breaks this. Throws
+  /// `std::bad_alloc`.
   struct Malformed {
     std::size_t header; ///< index of the offending header
   };

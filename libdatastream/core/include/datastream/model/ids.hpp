@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace datastream {
@@ -68,6 +70,9 @@ Lifetime fresh_life();
 
 /// `node-a#7`: how a stream is written in logs and archives.
 std::string to_string(const StreamId& stream);
+/// The same read, exactly as it is written; the last `#` is the one that counts. Nothing for
+/// anything else.
+std::optional<StreamId> parse_stream_id(std::string_view text);
 
 std::ostream& operator<<(std::ostream& out, const NodeId& node);
 std::ostream& operator<<(std::ostream& out, Lifetime life);

@@ -59,6 +59,13 @@ enum class LossReason : std::uint16_t {
   too_many_streams = 142, ///< of a stream for which there was no room
   sink_full = 143,        ///< as much as may waited, sent by somebody who waits for no answers
   undelivered = 144,      ///< the consumer or fanout refused it or was gone
+
+  // not stored by an archive
+  archive_no_room = 160,     ///< the disk was full, or a write failed
+  archive_stopped = 161,     ///< it had stopped after a sync that failed, or was closed
+  archive_too_large = 162,   ///< beyond what a segment can hold
+  archive_unverified = 163,  ///< the position was stored so long ago that nobody compared
+  refused_declaration = 164, ///< not a frame: a descriptor too large, or never durable
 };
 
 /// The reasons for which a mux refuses a submission.

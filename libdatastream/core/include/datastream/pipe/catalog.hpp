@@ -55,6 +55,9 @@ public:
   /// Errors: `conflicting_declaration`; the first declaration stays.
   std::expected<bool, CatalogError> declare_channel(ChannelDescriptor descriptor);
 
+  /// Takes over one entry of another catalog's log: `declare_stream` or `declare_channel`.
+  std::expected<bool, CatalogError> declare(const Declaration& declaration);
+
   /// Takes over everything that a snapshot tells. Returns how many of its channels conflicted.
   std::size_t declare_all(const DatastreamSnapshot& snapshot);
 

@@ -91,6 +91,8 @@ public:
   void end_stream(const StreamId& stream, std::uint64_t assigned);
   /// Sends pushed subscribers what they lack of the catalog, and wakes pulling ones.
   void refresh();
+  /// The same for one subscriber, however many there are.
+  void refresh(SubscriptionId id);
   /// Says which position of a stream comes next, where its first frames were missed or frames
   /// bypass this fanout.
   void expect_next(const StreamId& stream, Position next);

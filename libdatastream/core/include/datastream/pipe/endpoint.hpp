@@ -65,8 +65,9 @@ public:
   bool unsubscribe(SubscriptionId id);
   /// See `DeliveryFanout::settled`.
   bool settled() const;
-  /// See `DeliveryFanout::refresh`; a tick does it when the catalog has grown.
-  void refresh();
+  /// See `DeliveryFanout::refresh`; a tick does it for all when the catalog has grown, and for who
+  /// came after the end.
+  void refresh(SubscriptionId id);
 
   /// Drains what is queued, once, and offers it to every subscriber; without subscribers it is
   /// bitbucketed. Subscribers are told what they lack of the catalog, also when nothing is queued.

@@ -2,7 +2,7 @@
 /// The last that was heard of every actor (specification 8.4).
 
 #include <datastream/defaults.hpp>
-#include <datastream/ingest/stored_stream.hpp>
+#include <datastream/ingest/frame_source.hpp>
 #include <datastream/model/frame.hpp>
 #include <datastream/model/ids.hpp>
 #include <datastream/records/actors.hpp>
@@ -75,6 +75,13 @@ private:
 };
 
 /// The table of everything that is stored on the channel.
-ActorTable actor_table(const StoredStream& stream, ChannelId channel);
+template <FrameSource Source>
+ActorTable actor_table(const Source& stream, ChannelId channel) {
+  ActorTable table;
+  for (const FrameView& frame : stream.frames())
+    if (frame.channel == channel)
+      table.accept(frame);
+  return table;
+}
 
 } // namespace datastream

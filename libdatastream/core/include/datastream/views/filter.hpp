@@ -1,7 +1,7 @@
 #pragma once
 /// The stored frames that a caller picks (specification 8.2).
 
-#include <datastream/ingest/stored_stream.hpp>
+#include <datastream/ingest/frame_source.hpp>
 #include <datastream/model/frame.hpp>
 
 #include <concepts>
@@ -12,8 +12,8 @@ namespace datastream {
 
 /// The frames that `predicate` accepts, raw and in position order; gaps are not shown. Lazy:
 /// refers to the stream, which must outlive it and must not change meanwhile.
-template <std::predicate<const FrameView&> Predicate>
-auto filter(const StoredStream& stream, Predicate predicate) {
+template <FrameSource Source, std::predicate<const FrameView&> Predicate>
+auto filter(const Source& stream, Predicate predicate) {
   return stream.frames() | std::views::filter(std::move(predicate));
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 /// The stored frames that contain a text (specification 8.2).
 
-#include <datastream/ingest/stored_stream.hpp>
+#include <datastream/ingest/frame_source.hpp>
 #include <datastream/views/filter.hpp>
 
 #include <string>
@@ -24,7 +24,8 @@ private:
 
 /// The frames whose payload contains `needle`, of whatever channel; raw, in position order, gaps
 /// not shown. Lazy, as `filter`.
-inline auto grep(const StoredStream& stream, std::string_view needle) {
+template <FrameSource Source>
+auto grep(const Source& stream, std::string_view needle) {
   return filter(stream, TextSearch(needle));
 }
 

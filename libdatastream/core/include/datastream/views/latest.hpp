@@ -10,7 +10,8 @@
 namespace datastream {
 
 /// The stored frame with the highest position on this channel. Walks back from the end of the
-/// stream; refers to its memory.
+/// stream; refers to its memory. For a stream of an archive, load its last frames first
+/// (`ArchivedStream::load_last`), more of them if the channel is not among them.
 std::optional<FrameView> latest(const StoredStream& stream, ChannelId channel);
 
 } // namespace datastream

@@ -42,6 +42,8 @@ struct StreamReport {
 
 /// Joins a stream's ingest ledger with the latest stored health record that decodes. `health` is
 /// the stream's channel `datastream.health`, if it has one. Walks back from the end of the stream.
+/// What arrived is counted by who took it in: of a part that was loaded from an archive, only
+/// `reported` says something about the stream as a whole.
 StreamReport stream_report(const StoredStream& stream, std::optional<ChannelId> health);
 
 } // namespace datastream

@@ -2,6 +2,7 @@
 /// Everything that is stored of a stream, in position order, with what is missing shown where it
 /// is missing (specification 8.2, 8.3).
 
+#include <datastream/ingest/frame_source.hpp>
 #include <datastream/ingest/stored_stream.hpp>
 #include <datastream/views/channel_classifier.hpp>
 #include <datastream/views/channel_names.hpp>
@@ -11,39 +12,46 @@
 #include <iterator>
 #include <optional>
 #include <ranges>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace datastream {
 
-/// A lazy forward range of `LogEntry`. Refers to the stream, which must outlive it and must not
-/// change meanwhile. `Describe` makes a `LogFrame` of each `FrameView`.
+/// A lazy range of `LogEntry`: forward over a `StoredStream`, input over a stream of an archive.
+/// Refers to the stream, which must outlive it and must not change meanwhile. `Describe` makes a
+/// `LogFrame` of each `FrameView`.
 ///
 ///     for (const LogEntry& entry : merged_log(stream))
 ///       std::cout << entry << '\n';
 ///
 /// Thread safety: several logs of one stream may be read at once.
-template <class Describe>
-class MergedLog : public std::ranges::view_interface<MergedLog<Describe>> {
+template <FrameSource Source, class Describe>
+class MergedLog : public std::ranges::view_interface<MergedLog<Source, Describe>> {
 public:
   class Iterator;
 
   /// `from`: where to begin; a gap that reaches back beyond it is shown from there on.
-  MergedLog(const StoredStream& stream, Describe describe, Position from = {})
+  MergedLog(const Source& stream, Describe describe, Position from = {})
       : stream_(&stream), describe_(std::move(describe)), from_(from) {}
 
   Iterator begin() const { return Iterator(*this); }
   std::default_sentinel_t end() const { return {}; }
 
 private:
-  const StoredStream* stream_;
+  const Source* stream_;
   Describe describe_;
   Position from_;
 };
 
-template <class Describe>
-class MergedLog<Describe>::Iterator {
+template <FrameSource Source, class Describe>
+class MergedLog<Source, Describe>::Iterator {
+  using FrameIterator = std::ranges::iterator_t<FramesOf<Source>>;
+  static constexpr bool is_forward = std::forward_iterator<FrameIterator>;
+
 public:
-  using iterator_concept = std::forward_iterator_tag;
+  using iterator_concept =
+      std::conditional_t<is_forward, std::forward_iterator_tag, std::input_iterator_tag>;
   using iterator_category = std::input_iterator_tag;
   using value_type = LogEntry;
   using difference_type = std::ptrdiff_t;
@@ -85,33 +93,41 @@ public:
     }
     return *this;
   }
-  Iterator operator++(int) {
+  Iterator operator++(int)
+    requires is_forward
+  {
     Iterator before = *this;
     ++*this;
     return before;
   }
+  void operator++(int) { ++*this; }
 
-  bool operator==(const Iterator& other) const { return at_ == other.at_ && next_ == other.next_; }
+  bool operator==(const Iterator& other) const
+    requires is_forward
+  {
+    return at_ == other.at_ && next_ == other.next_;
+  }
   bool operator==(std::default_sentinel_t) const { return next_ == Next::end; }
 
 private:
   enum class Next { end, frame, gap, evicted };
 
   const MergedLog* log_ = nullptr;
-  StoredStream::Iterator at_;
+  FrameIterator at_;
   Position expected_; ///< the one behind the frame before that at `at_`
   Next next_ = Next::end;
 };
 
 /// The log without names: every body is raw.
-inline auto merged_log(const StoredStream& stream, Position from = {}) {
+template <FrameSource Source>
+auto merged_log(const Source& stream, Position from = {}) {
   return MergedLog(stream, [](const FrameView& frame) { return LogFrame{frame}; }, from);
 }
 
 /// The log with names and decoded bodies. A channel without name is raw. `classify` and
 /// `resolve_name` are copied: pass large ones by `std::cref`.
-template <ChannelClassifier Classify, NameResolver Resolve>
-auto merged_log_with_names(const StoredStream& stream, Classify classify, Resolve resolve_name,
+template <FrameSource Source, ChannelClassifier Classify, NameResolver Resolve>
+auto merged_log_with_names(const Source& stream, Classify classify, Resolve resolve_name,
                            Position from = {}) {
   auto describe = [classify = std::move(classify),
                    resolve = std::move(resolve_name)](FrameView frame) {
@@ -125,7 +141,8 @@ auto merged_log_with_names(const StoredStream& stream, Classify classify, Resolv
 }
 
 /// The raw timeline, to be walked once more (specification 8.2).
-inline auto replay(const StoredStream& stream) {
+template <FrameSource Source>
+auto replay(const Source& stream) {
   return merged_log(stream);
 }
 

@@ -23,7 +23,8 @@ class Observation;
 ///     };
 ///     void caf_main(caf::actor_system& system, const Config& config) {
 ///       datastream::Endpoint node{system, {.node = "demo"}};
-///       config.observer.report_to(std::make_shared<datastream::RuntimeStats>(node.producer()));
+///       config.observer.report_to(
+///           std::make_shared<datastream::ProducerStatsHook>(node.producer()));
 ///
 /// On CAF 1.x this observes every actor, exactly. CAF 0.17.6 has no place for that: there an actor
 /// is observed when it is spawned with `spawn_observed`, and `install_everywhere` sees the others

@@ -1,0 +1,393 @@
+#!/usr/bin/env python3
+"""Prints an archive, written from docs/archive_format.md alone.
+
+usage: python_reader.py DIRECTORY
+
+Every frame is a line of JSON on standard output, in the order of sequences. What cannot be read is a
+line `lost FIRST LAST` on standard error, with the reason. Exit status: 0 all well, 1 something is
+lost or damaged, 3 nothing can be read.
+"""
+
+import json
+import os
+import re
+import struct
+import sys
+
+import xxhash
+import zstandard
+
+SEGMENT_NAME = re.compile(r"seg_([0-9a-z]{13})\.(0|[1-9][0-9]*)\.dss")
+SEGMENT_HEADER = struct.Struct("<8sII16sQQqQ")
+BLOCK_HEAD = struct.Struct("<4sBBHIIIIQQQIIQ")
+STREAM_ENTRY = struct.Struct("<IIQQQII")
+BATCH_ENTRY = struct.Struct("<IIq")
+FRAME_ENTRY = struct.Struct("<QII")
+TRAILER = struct.Struct("<8sQQQ")
+TIP = struct.Struct("<8sII16sQQQQQQQ")
+
+FRAMES, DESCRIPTORS, FOOTER = 1, 2, 3
+BODY_MAX = 32 << 20
+DIRECTORY_MAX = 8 << 20
+FRAMES_MAX = 65536
+
+
+class Damaged(Exception):
+    """Bytes that are not what the format says."""
+
+
+class Unreadable(Exception):
+    """There is no archive that this program can read."""
+
+
+def checksum(data):
+    return xxhash.xxh3_64_intdigest(data)
+
+
+def check(condition, what):
+    if not condition:
+        raise Damaged(what)
+
+
+class Input:
+    """Takes values from the front of bytes."""
+
+    def __init__(self, data):
+        self.data = data
+        self.at = 0
+
+    def take(self, count):
+        check(count <= len(self.data) - self.at, "too short")
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def unpack(self, layout):
+        return layout.unpack(self.take(layout.size))
+
+    def number(self, layout):
+        return struct.unpack("<" + layout, self.take(struct.calcsize("<" + layout)))[0]
+
+    def text(self):
+        return self.take(self.number("I")).decode("utf-8", "surrogateescape")
+
+    def optional(self):
+        present = self.number("B")
+        check(present <= 1, "an optional is neither 0 nor 1")
+        return self.text() if present else None
+
+    def finish(self):
+        check(self.at == len(self.data), "too long")
+
+
+class Head:
+    """Head and directory of a block."""
+
+    def __init__(self, data):
+        check(len(data) == BLOCK_HEAD.size, "a head is too short")
+        (magic, self.kind, self.compression, zero, self.directory_bytes, self.stored_bytes,
+         self.raw_bytes, self.frames, self.first, self.previous, self.body_checksum, self.streams,
+         self.batches, self.checksum) = BLOCK_HEAD.unpack(data)
+        self.data = data
+        check(magic == b"DSBK", "no block")
+        check(1 <= self.kind <= 3 and self.compression <= 1 and zero == 0, "an unknown block")
+        check(self.directory_bytes <= DIRECTORY_MAX and self.raw_bytes <= BODY_MAX
+              and self.frames <= FRAMES_MAX and self.stored_bytes <= self.raw_bytes
+              and (self.compression == 1 or self.stored_bytes == self.raw_bytes),
+              "a head with impossible lengths")
+        check(self.kind == FRAMES
+              or self.frames == self.streams == self.batches == self.directory_bytes == 0,
+              "a block without frames counts some")
+
+    @property
+    def end(self):
+        return self.first + self.frames
+
+    @property
+    def size(self):
+        return BLOCK_HEAD.size + self.directory_bytes + self.stored_bytes
+
+    def read_directory(self, data):
+        check(checksum(self.data[:56] + data) == self.checksum, "the checksum of a head differs")
+        self.directory_data = data
+        into = Input(data)
+        self.stream_entries = []
+        for _ in range(self.streams):
+            node_bytes, channels, life, lowest, highest, frames, zero = into.unpack(STREAM_ENTRY)
+            node = into.take(node_bytes)
+            ids = struct.unpack("<%dI" % channels, into.take(4 * channels))
+            check(zero == 0 and frames and channels and lowest <= highest
+                  and list(ids) == sorted(set(ids)), "an impossible stream in a directory")
+            self.stream_entries.append((node, life, lowest, highest, frames, set(ids)))
+        self.batch_entries = [into.unpack(BATCH_ENTRY) for _ in range(self.batches)]
+        into.finish()
+        check(sum(entry[4] for entry in self.stream_entries) == self.frames
+              and sum(entry[1] for entry in self.batch_entries) == self.frames
+              and all(stream < self.streams and frames for stream, frames, _ in self.batch_entries),
+              "a directory that does not add up")
+
+    def read_body(self, data):
+        check(len(data) == self.stored_bytes, "a body is too short")
+        check(checksum(data) == self.body_checksum, "the checksum of a body differs")
+        if self.compression == 0:
+            return data
+        check(zstandard.frame_content_size(data) == self.raw_bytes, "a body of another length")
+        try:
+            raw = zstandard.ZstdDecompressor().decompress(data)
+        except zstandard.ZstdError as error:
+            raise Damaged("a body cannot be uncompressed") from error
+        check(len(raw) == self.raw_bytes, "a body of another length")
+        return raw
+
+
+def frames_of(head, body):
+    """Sequence, node, life, arrival, position, channel and payload of each frame."""
+    table = head.raw_bytes - FRAME_ENTRY.size * head.frames
+    check(table >= 0, "a body is too short for its frames")
+    found = []
+    payload = 0
+    seen = [[] for _ in head.stream_entries]
+    for stream, count, arrival in head.batch_entries:
+        node, life, _, _, _, channels = head.stream_entries[stream]
+        for _ in range(count):
+            position, channel, length = FRAME_ENTRY.unpack_from(
+                body, table + FRAME_ENTRY.size * len(found))
+            check(channel in channels and length <= table - payload, "an impossible frame")
+            seen[stream].append(position)
+            found.append((head.first + len(found), node, life, arrival, position, channel,
+                          body[payload : payload + length]))
+            payload += length
+    check(payload == table, "payloads do not fill a body")
+    for (_, _, lowest, highest, frames, _), positions in zip(head.stream_entries, seen):
+        check((min(positions), max(positions), len(positions)) == (lowest, highest, frames),
+              "frames are not those of their directory")
+    return found
+
+
+def channels_of(body):
+    """The channels that a block of descriptors declares: (node, life, number) and name."""
+    into = Input(body)
+    found = []
+    for _ in range(into.number("I")):
+        kind = into.number("B")
+        node = into.take(into.number("I"))
+        life = into.number("Q")
+        if kind == 1:
+            check(into.number("B") <= 2, "an unknown origin")
+            into.optional()
+            continue
+        check(kind == 2, "an unknown declaration")
+        channel = into.number("I")
+        check(into.number("B") <= 2, "an unknown content")
+        into.optional()
+        into.optional()
+        found.append(((node, life, channel), into.text()))
+    into.finish()
+    return found
+
+
+class Segment:
+    """One segment file; of it, only what lies before `limit`."""
+
+    def __init__(self, path, number, generation, archive, limit):
+        self.path = path
+        self.size = os.stat(path).st_size
+        self.short = limit is not None and self.size < limit
+        if limit is not None:
+            self.size = min(self.size, limit)
+        data = self.read(0, SEGMENT_HEADER.size)
+        magic, version, self.generation, of, self.number, self.first, _, self.checksum = (
+            SEGMENT_HEADER.unpack(data))
+        check(magic == b"DSSEGMNT", "no segment")
+        check(checksum(data[:56]) == self.checksum, "the checksum of a segment's header differs")
+        if version != 1:
+            raise Unreadable("version %d" % version)
+        check(of == archive, "a segment of another archive")
+        check((self.number, self.generation) == (number, generation), "a segment of another name")
+        check(self.first != 0, "a segment that begins at sequence 0")
+
+    def read(self, offset, count):
+        check(offset + count <= self.size, "the file is too short")
+        with open(self.path, "rb") as file:
+            file.seek(offset)
+            data = file.read(count)
+        check(len(data) == count, "the file is too short")
+        return data
+
+    def read_head(self, offset):
+        head = Head(self.read(offset, BLOCK_HEAD.size))
+        head.read_directory(self.read(offset + BLOCK_HEAD.size, head.directory_bytes))
+        return head
+
+    def read_body(self, offset, head):
+        return head.read_body(
+            self.read(offset + BLOCK_HEAD.size + head.directory_bytes, head.stored_bytes))
+
+    def footer(self):
+        """Offsets and heads of all blocks; nothing if it is not sealed."""
+        if self.size < SEGMENT_HEADER.size + BLOCK_HEAD.size + TRAILER.size:
+            return None
+        data = self.read(self.size - TRAILER.size, TRAILER.size)
+        magic, offset, end, of_trailer = TRAILER.unpack(data)
+        if magic != b"DSSEALED" or checksum(data[:24]) != of_trailer:
+            return None
+        head = self.read_head(offset)
+        check(head.kind == FOOTER and offset + head.size == self.size - TRAILER.size
+              and head.first == end, "a footer that is none")
+        into = Input(self.read_body(offset, head))
+        blocks = []
+        at, sequence, previous = SEGMENT_HEADER.size, self.first, self.checksum
+        for _ in range(into.number("I")):
+            check(into.number("Q") == at, "blocks of a footer that do not follow each other")
+            block = Head(into.take(BLOCK_HEAD.size))
+            block.read_directory(into.take(block.directory_bytes))
+            check((block.first, block.previous) == (sequence, previous) and block.kind != FOOTER,
+                  "blocks of a footer that do not follow each other")
+            blocks.append((at, block))
+            at, sequence, previous = at + block.size, block.end, block.checksum
+        into.finish()
+        check((at, sequence, previous) == (offset, end, head.previous), "the footer of another")
+        return blocks
+
+    def walk(self):
+        """Offsets and heads of all blocks, and why they end, if not where they should."""
+        blocks = []
+        at, sequence, previous = SEGMENT_HEADER.size, self.first, self.checksum
+        while at < self.size:
+            try:
+                block = self.read_head(at)
+                check((block.first, block.previous) == (sequence, previous),
+                      "a block that does not follow the one before")
+                check(at + block.size <= self.size, "a block that is longer than the file")
+            except Damaged as error:
+                return blocks, str(error)
+            if block.kind == FOOTER:
+                break
+            blocks.append((at, block))
+            at, sequence, previous = at + block.size, block.end, block.checksum
+        return blocks, "the file is too short" if self.short else None
+
+
+class Reader:
+    def __init__(self, directory):
+        self.directory = directory
+        self.faults = 0
+        self.names = {}
+        self.read_tip()
+
+    def read_tip(self):
+        try:
+            with open(os.path.join(self.directory, "tip"), "rb") as file:
+                data = file.read()
+        except FileNotFoundError as error:
+            raise Unreadable("no tip") from error
+        whole = []
+        for begin in (0, 4096):
+            place = data[begin : begin + TIP.size]
+            if len(place) < TIP.size:
+                continue
+            tip = TIP.unpack(place)
+            if tip[0] != b"DSTIPTIP" or checksum(place[:80]) != tip[10]:
+                continue
+            if tip[1] != 1:
+                raise Unreadable("version %d" % tip[1])
+            whole.append(tip)
+        if not whole:
+            raise Unreadable("no place of the tip is whole")
+        (_, _, self.tip_generation, self.archive, _, self.oldest, self.end, self.tip_segment,
+         self.tip_offset, _, _) = max(whole, key=lambda tip: tip[4])
+
+    def fault(self, what):
+        print(what, file=sys.stderr)
+        self.faults += 1
+
+    def lose(self, first, end, reason):
+        first = max(first, self.oldest)
+        if first < end:
+            self.fault("lost %d %d: %s" % (first, end - 1, reason))
+
+    def segments(self):
+        """The segments that can be opened, in order; None for one that cannot."""
+        found = []
+        for name in sorted(os.listdir(self.directory)):
+            match = SEGMENT_NAME.fullmatch(name)
+            if not match:
+                continue
+            number, generation = int(match[1], 36), int(match[2])
+            if number > self.tip_segment:
+                continue
+            if generation != 0:
+                raise Unreadable("generation %d" % generation)
+            limit = self.tip_offset if number == self.tip_segment else None
+            try:
+                found.append(Segment(os.path.join(self.directory, name), number, generation,
+                                     self.archive, limit))
+            except Damaged as error:
+                self.fault("%s: %s" % (name, error))
+        return found
+
+    def blocks(self, segment):
+        try:
+            blocks = segment.footer()
+        except Damaged as error:
+            self.fault("the footer of segment %d: %s" % (segment.number, error))
+            blocks = None
+        if blocks is not None:
+            return blocks, "missing"
+        blocks, fault = segment.walk()
+        if fault:
+            self.fault("segment %d: %s" % (segment.number, fault))
+        return blocks, fault or "missing"
+
+    def frames(self):
+        segments = self.segments()
+        at = self.oldest
+        for segment, behind in zip(segments, segments[1:] + [None]):
+            self.lose(at, segment.first, "missing")
+            blocks, reason = self.blocks(segment)
+            for offset, head in blocks:
+                try:
+                    again = segment.read_head(offset)
+                    check((again.data, again.directory_data) == (head.data, head.directory_data),
+                          "a head that is not the footer's")
+                    body = segment.read_body(offset, head)
+                    if head.kind == DESCRIPTORS:
+                        for key, name in channels_of(body):
+                            self.names.setdefault(key, name)
+                        continue
+                    found = frames_of(head, body)
+                except Damaged as error:
+                    self.fault("segment %d at byte %d: %s" % (segment.number, offset, error))
+                    self.lose(head.first, head.end, str(error))
+                    continue
+                yield from (frame for frame in found if self.oldest <= frame[0] < self.end)
+            reached = blocks[-1][1].end if blocks else segment.first
+            at = behind.first if behind else self.end
+            self.lose(reached, at, reason)
+        self.lose(at, self.end, "missing")
+
+
+def main():
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    try:
+        reader = Reader(sys.argv[1])
+        for sequence, node, life, arrival, position, channel, payload in reader.frames():
+            print(json.dumps({
+                "arrival": arrival,
+                "channel": channel,
+                "life": life,
+                "name": reader.names.get((node, life, channel)),
+                "node": node.decode("utf-8", "surrogateescape"),
+                "payload": payload.hex(),
+                "position": position,
+                "sequence": sequence,
+            }))
+    except Unreadable as error:
+        print(error, file=sys.stderr)
+        return 3
+    return 1 if reader.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

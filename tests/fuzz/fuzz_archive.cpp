@@ -1,0 +1,10 @@
+#include "fuzz_archive.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (!datastream::fuzz::archive_holds({reinterpret_cast<const char*>(data), size}))
+    __builtin_trap();
+  return 0;
+}

@@ -1,0 +1,235 @@
+#include "tool_test.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace datastream;
+using namespace datastream::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Frames with every kind of payload.
+std::vector<Frame> mixed_frames() {
+  std::mt19937 random(11);
+  std::vector<Frame> frames;
+  for (std::uint64_t position = 0; position < 500; ++position) {
+    std::string payload;
+    for (std::size_t length = random() % 40; length > 0; --length)
+      payload += static_cast<char>(position % 2 ? random() : ' ' + random() % 90);
+    frames.push_back({{static_cast<std::uint32_t>(position % 4)}, {position * 3}, payload});
+  }
+  return frames;
+}
+
+} // namespace
+
+TEST_CASE("what_is_in_an_archive_is_told") {
+  const FinishedProgram text = tool({"info", golden});
+  CHECK(text.status == 0);
+  CHECK(text.err.empty());
+  CHECK(text.out ==
+        "durable up to sequence 10\n"
+        "seg_0000000000001.0.dss sealed, 801 bytes, 2 blocks, 3 frames from sequence 1\n"
+        "seg_0000000000010.0.dss open, 651 bytes, 3 blocks, 7 frames from sequence 4\n"
+        "b#18446744073709551615, 4 frames, positions 0 to 18446744073709551615, arrived "
+        "2025-11-30T00:00:04.000000Z to 2025-11-30T00:00:05.000000Z\n"
+        "  \n"
+        "  channel 4294967295 [x] records\n"
+        "node-a#7, 3 frames, positions 0 to 3, arrived 2025-11-30T00:00:01.000000Z to "
+        "2025-11-30T00:00:02.000000Z\n"
+        "  example\n"
+        "  channel 1 [runtime.log] text\n"
+        "  channel 2 [worker.load] records load.v1\n"
+        "node-a#8, 3 frames, positions 4 to 6, arrived 1969-12-31T23:59:59.000000Z to "
+        "2025-11-30T00:00:04.000000Z\n"
+        "  channel 1 [n\u00e4me] bytes\n");
+  const FinishedProgram json = tool({"info", golden, "--json"});
+  CHECK(json.status == 0);
+  const auto told = nlohmann::json::parse(json.out);
+  CHECK(told["last_sequence"] == 10);
+  CHECK(told["segments"].size() == 2);
+  CHECK(told["segments"][1]["sealed"] == false);
+  CHECK(told["holes"].empty());
+  CHECK(told["streams"][1]["stream"] == "node-a#7");
+  CHECK(told["streams"][1]["channels"][1]["content"] == "records load.v1");
+  CHECK(told["streams"][0]["highest"] == UINT64_MAX);
+}
+
+TEST_CASE("a_hole_is_told_and_the_rest_besides") {
+  const TemporaryDirectory directory;
+  damage_golden(directory.path(), "", 0);
+  fs::remove(directory / "seg_0000000000001.0.dss");
+  const FinishedProgram text = tool({"info", directory.path()});
+  CHECK(text.status == 1);
+  CHECK(text.err.find("(sequences 1 to 3)") != std::string::npos);
+  CHECK(text.out.find("node-a#8, 3 frames") != std::string::npos);
+  const FinishedProgram json = tool({"info", directory.path(), "--json"});
+  CHECK(json.status == 1);
+  const auto told = nlohmann::json::parse(json.out);
+  REQUIRE(told["holes"].size() == 1);
+  CHECK(told["holes"][0]["first"] == 1);
+  CHECK(told["holes"][0]["last"] == 3);
+  CHECK(told["holes"][0]["kind"] == "missing");
+}
+
+TEST_CASE("an_archive_that_is_whole_is_said_to_be") {
+  const FinishedProgram verified = tool({"verify", golden});
+  CHECK(verified.status == 0);
+  CHECK(verified.out == "all is well up to sequence 10\n");
+  CHECK(verified.err.empty());
+}
+
+TEST_CASE("the_exit_status_tells_usage_from_what_could_not_be_done") {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{},
+                                                {"other"},
+                                                {"cat"},
+                                                {"cat", golden, "more"},
+                                                {"cat", golden, "--stream", "node-a"},
+                                                {"cat", golden, "--stream", "node-a#07"},
+                                                {"cat", golden, "--positions", "2..1"},
+                                                {"cat", golden, "--positions", ".."},
+                                                {"cat", golden, "--positions", "x"},
+                                                {"cat", golden, "--from", "-1"},
+                                                {"cat", golden, "--since", "yesterday"},
+                                                {"cat", golden, "--since", "2025-02-30"},
+                                                {"cat", golden, "--tail", "1", "--lines", "x"},
+                                                {"cat", golden, "--tail", "1", "--json"},
+                                                {"cat", golden, "--raw", "--json"},
+                                                {"cat", golden, "--series", "x", "--follow"},
+                                                {"import", golden},
+                                                {"verify"},
+                                                {"reindex", "--json", golden}}) {
+    CAPTURE(words.size() < 3 ? "" : words[2]);
+    const FinishedProgram program = tool(words);
+    CHECK(program.status == 2);
+    CHECK(program.out.empty());
+    CHECK_FALSE(program.err.empty());
+  }
+  const TemporaryDirectory nothing;
+  const std::string path = nothing.path().string();
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"cat", path},
+                                                {"cat", path + "/none"},
+                                                {"info", path},
+                                                {"verify", path},
+                                                {"export", path},
+                                                {"reindex", path},
+                                                {"import", path + "/a", path},
+                                                {"import", path + "/a", path + "/none"},
+                                                {"cat", golden, "--stream", "other#1"},
+                                                {"cat", golden, "--channel", "other"},
+                                                {"cat", golden, "--lines", "other"},
+                                                {"cat", golden, "--series", "other"}}) {
+    CAPTURE(words.front());
+    CAPTURE(words.back());
+    const FinishedProgram program = tool(words);
+    CHECK(program.status == 3);
+    CHECK(program.out.empty());
+    CHECK(program.err.starts_with("datastream-archive: "));
+  }
+  CHECK_FALSE(fs::exists(nothing / "a"));
+  for (const char* word : {"--help", "--version"}) {
+    const FinishedProgram program = tool({word});
+    CHECK(program.status == 0);
+    CHECK_FALSE(program.out.empty());
+    CHECK(program.err.empty());
+  }
+}
+
+TEST_CASE("what_is_exported_is_imported_as_it_was") {
+  const TemporaryDirectory directory;
+  const fs::path first = directory / "first";
+  const fs::path second = directory / "second";
+  make_archive(first, mixed_frames(), {"n\xff#\n", {UINT64_MAX}});
+  const FinishedProgram exported = tool({"export", first, "--source", "orchestrator"});
+  CHECK(exported.status == 0);
+  CHECK(tool({"export", first}).out == tool({"cat", first, "--json"}).out);
+  const fs::path file = directory / "lines";
+  std::ofstream(file, std::ios::binary) << exported.out;
+  const FinishedProgram imported = tool({"import", second, file});
+  CHECK(imported.status == 0);
+  CHECK(imported.err.empty());
+  CHECK(imported.out == "500 lines, 500 frames\n  500 stored\n");
+  CHECK(tool({"export", second, "--source", "orchestrator"}).out == exported.out);
+  CHECK(tool({"cat", second, "--raw"}).out == tool({"cat", first, "--raw"}).out);
+
+  const FinishedProgram again = tool({"import", second, file});
+  CHECK(again.status == 0);
+  CHECK(again.out == "500 lines, 500 frames\n  500 were stored already\n");
+  CHECK(tool({"export", second, "--from", "10", "--to", "20"}).out ==
+        tool({"export", first, "--from", "10", "--to", "20"}).out);
+
+  const FinishedProgram jq = run_program(
+      {"/usr/bin/jq", "-s", "-c", "[length, ([.[].payload.value | length] | add > 0)]", file});
+  CHECK(jq.out == "[500,true]\n");
+}
+
+TEST_CASE("bad_lines_are_named_and_the_others_imported") {
+  const TemporaryDirectory directory;
+  const fs::path file = directory / "lines";
+  std::ofstream(file)
+      << R"({"stream":"a#1","channel":"log","channel_id":1,"position":0,"payload":"zero"})"
+      << "\nnonsense\x1b[31m\n"
+      << R"({"stream":"a#1","channel":"log","channel_id":1,"position":0,"payload":"other"})"
+      << "\n"
+      << R"({"stream":"a#1","channel":"log","channel_id":1,"position":1,"payload":"one"})";
+  const FinishedProgram imported = tool({"import", directory / "archive", file});
+  CHECK(imported.status == 1);
+  CHECK(imported.out == "4 lines, 3 frames\n  2 stored\n"
+                        "  1 differ from what was stored already, which stays\n  1 bad lines\n");
+  CHECK(imported.err.starts_with("datastream-archive: " + file.string() + ":2: "));
+  CHECK(tool({"cat", directory / "archive", "--raw"}).out == "zeroone");
+}
+
+TEST_CASE("an_index_is_made_anew_while_nobody_writes") {
+  const TemporaryDirectory directory;
+  make_archive(directory.path(), mixed_frames());
+  const std::string before = tool({"export", directory.path()}).out;
+  fs::remove_all(directory / "index");
+  const FinishedProgram done = tool({"reindex", directory.path()});
+  CHECK(done.status == 0);
+  CHECK(done.err.empty());
+  CHECK(done.out == "the index was made anew\n");
+  CHECK(tool({"export", directory.path()}).out == before);
+  const auto archive = Archive::open(directory.path());
+  REQUIRE(archive);
+  CHECK((*archive)->append(FrameBatch::copy_of({"node", {1}}, mixed_frames())).duplicates +
+            (*archive)->ledger().unverified ==
+        500);
+  const FinishedProgram locked = tool({"reindex", directory.path()});
+  CHECK(locked.status == 3);
+  CHECK(locked.err.find("open for writing") != std::string::npos);
+}
+
+TEST_CASE("frames_that_are_gone_are_accepted_by_reindex_and_named") {
+  const TemporaryDirectory directory;
+  make_archive(directory.path(), mixed_frames());
+  const fs::path segment = directory / "seg_0000000000001.0.dss";
+  fs::resize_file(segment, fs::file_size(segment) - 1);
+  const FinishedProgram done = tool({"reindex", directory.path()});
+  CHECK(done.status == 1);
+  CHECK(done.err.find("(sequences 1 to 500)") != std::string::npos);
+  CHECK(tool({"verify", directory.path()}).status == 1);
+}
+
+TEST_CASE("a_closed_pipe_ends_the_program_quietly_and_a_full_disk_does_not") {
+  const TemporaryDirectory directory;
+  std::vector<Frame> frames;
+  for (std::uint64_t position = 0; position < 20'000; ++position)
+    frames.push_back({{1}, {position}, "more than a pipe can hold"});
+  make_archive(directory.path(), frames);
+  for (const char* words : {"cat", "cat --arrivals", "export"}) {
+    const std::string command = std::string("$0 ") + words + ' ' + directory.path().string();
+    CAPTURE(command);
+    const FinishedProgram closed = in_shell(command + " | head -n 1; exit ${PIPESTATUS[0]}");
+    CHECK(closed.status == 0);
+    CHECK(closed.err.empty());
+    CHECK_FALSE(closed.out.empty());
+    const FinishedProgram full = in_shell(command + " > /dev/full");
+    CHECK(full.status == 3);
+    CHECK(full.err == "datastream-archive: cannot write the results: No space left on device\n");
+  }
+}

@@ -1,0 +1,46 @@
+#include "commands.hpp"
+#include "failure.hpp"
+
+#include <datastream/archive/archive.hpp>
+#include <datastream/archive/json_lines.hpp>
+
+#include <fstream>
+#include <string>
+
+namespace datastream::tool {
+
+Status import(const std::filesystem::path& directory, const std::filesystem::path& file,
+              Output& out) {
+  std::ifstream in(file, std::ios::binary);
+  in.peek(); // no archive is made for what cannot be read
+  if (in.bad() || !in.is_open())
+    throw Failure(file.string() + " cannot be read");
+  in.clear();
+
+  const auto archive = must(Archive::open(directory));
+  Faults faults;
+  for (const ArchiveError& hole : archive->recovery().holes)
+    faults.report(hole);
+  const ImportReport report = must(import_json_lines(in, *archive, [&](const BadLine& bad) {
+    faults.report(file.string() + ":" + std::to_string(bad.number) + ": " + bad.reason);
+  }));
+  must(archive->close());
+
+  const Archive::Appended& done = report.appended;
+  const auto count = [&](std::uint64_t number, const char* what) {
+    if (number != 0)
+      out.line("  " + std::to_string(number) + ' ' + what);
+  };
+  out.line(std::to_string(report.lines) + " lines, " + std::to_string(report.frames) + " frames");
+  count(done.taken, "stored");
+  count(done.duplicates, "were stored already");
+  count(done.unverified, "were stored already, nobody knows whether they differ");
+  count(done.conflicts, "differ from what was stored already, which stays");
+  count(done.not_stored, "could not be stored");
+  count(report.bad_lines, "bad lines");
+  if (done.not_stored != 0)
+    faults.report(std::to_string(done.not_stored) + " frames could not be stored");
+  return faults.status();
+}
+
+} // namespace datastream::tool

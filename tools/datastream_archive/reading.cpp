@@ -1,0 +1,49 @@
+#include "reading.hpp"
+
+#include "failure.hpp"
+
+#include <utility>
+
+namespace datastream::tool {
+
+void report_holes(ArchiveReader& reader, Faults& faults) {
+  for (const ArchiveError& hole : reader.holes())
+    faults.report(hole);
+}
+
+std::shared_ptr<const Catalog> read_catalog(ArchiveReader& reader, Faults& faults) {
+  if (auto catalog = reader.catalog())
+    return *catalog;
+  else
+    faults.report(catalog.error());
+  return must(reader.catalog(Holes::leave_out));
+}
+
+Reading::Reading(ArchiveReader& reader, ReadFilter filter, Sequence from, Faults& faults)
+    : reader_(reader), filter_(std::move(filter)), faults_(faults),
+      cursor_(must(reader.read_from(from, filter_))) {}
+
+std::optional<ArchivedBatch> Reading::next(std::chrono::milliseconds timeout) {
+  while (true) {
+    auto batch = cursor_.next(timeout);
+    if (batch) {
+      passed_.reset();
+      return std::move(*batch);
+    }
+    const ArchiveError& error = batch.error();
+    faults_.report(error);
+    if (error.lost) {
+      const Sequence behind{error.lost->last.value + 1};
+      if (behind <= cursor_.position())
+        throw Failure(error);
+      cursor_ = must(reader_.read_from(behind, filter_));
+      passed_.reset();
+    } else if (passed_ == error.message) {
+      throw Failure(error); // it does not pass
+    } else {
+      passed_ = error.message; // what costs names only is passed over
+    }
+  }
+}
+
+} // namespace datastream::tool
