@@ -319,7 +319,9 @@ TEST_CASE("without_a_whole_tip_nothing_is_shown") {
   TemporaryDirectory directory;
   HandMadeArchive archive = three_segments(directory.path());
   const std::string tip = bytes_of(directory / "tip");
-  SUBCASE("missing") { std::filesystem::remove(directory / "tip"); }
+  SUBCASE("missing") {
+    std::filesystem::remove(directory / "tip");
+  }
   SUBCASE("torn") {
     write_bytes(directory / "tip", std::string(format::tip_file_bytes, '\0'));
   }

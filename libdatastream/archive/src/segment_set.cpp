@@ -103,11 +103,11 @@ std::expected<Tip, ArchiveError> SegmentSet::find_tip() const {
       if (auto error = check_for_segments())
         return std::unexpected(std::move(*error));
     if (attempt == tip_tries)
-      return std::unexpected(
-          ArchiveError{Kind::damaged,
-                       (directory_ / "tip").string() + ": nothing here says how far the archive is "
-                                                       "durable; opening it for writing mends that",
-                       {}});
+      return std::unexpected(ArchiveError{Kind::damaged,
+                                          (directory_ / "tip").string() +
+                                              ": nothing here says how far the archive is "
+                                              "durable; opening it for writing mends that",
+                                          {}});
     std::this_thread::sleep_for(tip_pause);
   }
 }
