@@ -378,8 +378,6 @@ public:
   }
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* debug) override {
-    if (for_people(from))
-      return FileSystemWrapper::RenameFile(from, to, options, debug);
     return perform(
         watch_,
         {.kind = Kind::rename, .path = watch_.below_root(from), .new_path = watch_.below_root(to)},
@@ -387,8 +385,6 @@ public:
   }
   IOStatus DeleteFile(const std::string& path, const IOOptions& options,
                       IODebugContext* debug) override {
-    if (for_people(path))
-      return FileSystemWrapper::DeleteFile(path, options, debug);
     return perform(
         watch_, {.kind = Kind::remove, .path = watch_.below_root(path)},
         [&](std::size_t) { return FileSystemWrapper::DeleteFile(path, options, debug); });
@@ -423,9 +419,6 @@ public:
 private:
   /// A call that this version of RocksDB does not make with our options would go unseen.
   static IOStatus unused(const char* what) { return IOStatus::NotSupported(what); }
-  static bool for_people(const std::string& path) {
-    return std::filesystem::path(path).filename().string().starts_with("LOG");
-  }
   template <class Act>
   IOStatus make_directory(const std::string& path, Act act) {
     if (std::filesystem::is_directory(path))

@@ -60,8 +60,7 @@ public:
 
 class Watch;
 
-/// Operations on files below `root`; those outside happen unseen. What RocksDB logs for people is
-/// left out, too.
+/// Operations on files below `root`; those outside happen unseen.
 class WatchedFiles {
 public:
   WatchedFiles(const std::filesystem::path& root, FileWatcher& watcher);

@@ -107,6 +107,8 @@ private:
 
   // The committing thread's own.
   OpenedArchive opened_;
+  std::optional<RecoveryOptions::Committed>
+      committed_; ///< at the end of the last life of `opened_`
   format::Compressor committing_compressor_;
   Metadata::Batch metadata_batch_; ///< for the next write
   bool sealed_ = false;            ///< a segment, since the last one
@@ -152,12 +154,16 @@ std::expected<void, ArchiveError> Archive::Impl::open() {
 }
 
 std::expected<void, WriteFailure> Archive::Impl::reopen() {
+  if (opened_.segment) // otherwise the last try has failed, and knew it from the one before
+    committed_ = {opened_.segment->number(), opened_.segment->end().offset};
   // RocksDB lets nobody else open its files.
   opened_ = {};
   metadata_batch_ = {};
   sealed_ = false;
-  auto opened =
-      recover(directory_, {.files = files_, .metadata = options_.metadata}, catalog_, positions_);
+  auto opened = recover(
+      directory_,
+      {.files = files_, .metadata = options_.metadata, .reindex = false, .committed = committed_},
+      catalog_, positions_);
   if (!opened)
     return std::unexpected(std::move(opened.error()));
   opened_ = std::move(*opened);

@@ -9,6 +9,8 @@
 #include <rocksdb/write_batch.h>
 
 #include <bit>
+#include <cstdarg>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -69,6 +71,14 @@ ArchiveError malformed_entry(const std::filesystem::path& directory) {
   return failed(directory, rocksdb::Status::Corruption("an entry is malformed"));
 }
 
+/// RocksDB would keep a file for people, and, where it is built with assertions, as Debian's is,
+/// end the process once the disk is too full for that file. Its errors come to us anyway.
+class NoLog : public rocksdb::Logger {
+public:
+  using rocksdb::Logger::Logv;
+  void Logv(const char*, va_list) override {}
+};
+
 rocksdb::Options options_for(rocksdb::Env* env) {
   rocksdb::Options options;
   options.create_if_missing = true;
@@ -84,8 +94,7 @@ rocksdb::Options options_for(rocksdb::Env* env) {
   options.allow_fallocate = false;      // 13 MB for each opening, and most of it never used
   options.max_background_jobs = 1;
   options.compression = rocksdb::kNoCompression;
-  options.keep_log_file_num = 1;
-  options.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
+  options.info_log = std::make_shared<NoLog>();
   return options;
 }
 

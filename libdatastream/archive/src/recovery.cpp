@@ -298,7 +298,7 @@ Recovery::Result Recovery::replay_segment(std::uint64_t number, bool last) {
             std::max<std::uint64_t>(known_to_tip(number), segment_header_bytes));
         !durable)
       return durable;
-  const auto size = segment->size();
+  auto size = segment->size();
   if (!size)
     return refuse(size.error());
   auto sealed = segment->read_footer(*size);
@@ -310,6 +310,8 @@ Recovery::Result Recovery::replay_segment(std::uint64_t number, bool last) {
   // which a disk may have kept the end and not the beginning.
   if (!sealed && !last)
     hole(Kind::damaged, sealed.error().message, 0, 0);
+  if (last && options_.committed && options_.committed->segment == number)
+    *size = std::min(*size, options_.committed->offset);
   return replay_open(*segment, *size, last);
 }
 

@@ -12,6 +12,7 @@
 #include <expected>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 namespace datastream {
 
@@ -30,6 +31,13 @@ struct RecoveryOptions {
   rocksdb::Env* metadata = nullptr;
   /// Make the index anew, and take the loss of acknowledged frames for a hole: see `reindex`.
   bool reindex = false;
+  /// What was committed by who recovers after a failed write. What is behind it in this segment was
+  /// told to be not stored, and so must not be there, however whole.
+  struct Committed {
+    std::uint64_t segment = 0;
+    std::uint64_t offset = 0;
+  };
+  std::optional<Committed> committed{};
 };
 
 /// What only one may have who writes. Errors: `locked`, `io`.
