@@ -241,6 +241,33 @@ TEST_CASE("the_reader_in_another_language_names_what_damage_costs") {
   }
 }
 
+TEST_CASE("a_cursor_behind_a_hole_at_the_end_waits_there_for_more") {
+  for (const bool all : {false, true}) {
+    CAPTURE(all);
+    const TemporaryDirectory directory;
+    fs::copy_file(golden_directory / "tip", directory / "tip");
+    if (!all)
+      fs::copy_file(golden_directory / segment_name(1), directory / segment_name(1));
+    auto archive = ArchiveReader::open(directory.path());
+    REQUIRE(archive);
+    auto cursor = archive->read_from({all ? 1U : 4U});
+    REQUIRE(cursor);
+    auto hole = cursor->next();
+    while (hole && *hole && (*hole)->frames.empty()) // declarations come first
+      hole = cursor->next();
+    REQUIRE_FALSE(hole);
+    REQUIRE(hole.error().lost);
+    CHECK(*hole.error().lost == SequenceRange{{all ? 1U : 4U}, {10}});
+    cursor = archive->read_from({11});
+    REQUIRE(cursor);
+    auto more = cursor->next();
+    while (more && *more && (*more)->frames.empty())
+      more = cursor->next();
+    REQUIRE(more);
+    CHECK_FALSE(*more);
+  }
+}
+
 TEST_CASE("the_reader_in_another_language_names_a_segment_that_is_gone_or_cut") {
   for (const bool cut : {false, true}) {
     CAPTURE(cut);

@@ -59,7 +59,7 @@ public:
   void declare(const Declaration& declaration) {
     format::DescriptorsBlockBuilder builder;
     builder.add(declaration);
-    write(builder.finish(compressor_));
+    write(builder.finish(*compressor_));
   }
 
   /// Into the block that is filled next.
@@ -68,7 +68,7 @@ public:
     for (const Frame& frame : frames)
       builder_.add({frame.channel, frame.position, frame.payload, {}});
   }
-  BlockSite write_block() { return write(builder_.finish(compressor_)); }
+  BlockSite write_block() { return write(builder_.finish(*compressor_)); }
   BlockSite write_block(const StreamId& stream, const std::vector<Frame>& frames,
                         std::int64_t arrival = 0) {
     add(stream, frames, arrival);
@@ -77,7 +77,7 @@ public:
 
   void seal() {
     const std::uint64_t offset = tip_.offset;
-    write(footer_.finish(compressor_));
+    write(footer_.finish(*compressor_));
     append(format::encode(format::Trailer{offset, tip_.end_sequence}));
     footer_ = {};
   }
@@ -130,7 +130,7 @@ private:
   std::filesystem::path segment_;
   format::Tip tip_;
   std::uint64_t previous_ = 0;
-  format::Compressor compressor_;
+  std::unique_ptr<format::Compressor> compressor_ = std::make_unique<format::Compressor>();
   format::FramesBlockBuilder builder_;
   format::FooterBuilder footer_;
   std::vector<BlockSite> blocks_; ///< all but footers

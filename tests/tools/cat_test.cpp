@@ -223,7 +223,7 @@ TEST_CASE("what_is_damaged_is_named_and_everything_else_shown") {
 TEST_CASE("names_that_are_damaged_cost_no_frames") {
   const TemporaryDirectory directory;
   damage_golden(directory.path(), "seg_0000000000001.0.dss", 140);
-  for (const char* order : {"--arrivals", "--raw"}) {
+  for (const char* order : {"--json", "--raw"}) {
     const FinishedProgram shown = tool({"cat", directory.path().string(), order});
     CHECK(shown.status == 1);
     CHECK(shown.err.find("seg_0000000000001.0.dss at byte 64") != std::string::npos);

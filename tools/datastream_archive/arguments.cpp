@@ -12,18 +12,9 @@ namespace {
 
 using namespace std::chrono;
 
-/// A number that is all of the text.
-std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size())
-    return std::nullopt;
-  return value;
-}
-
 /// Takes so many digits from the front.
 std::optional<unsigned> take_digits(std::string_view& text, std::size_t count) {
-  const auto value = number(text.substr(0, count));
+  const auto value = parse_number(text.substr(0, count));
   if (text.size() < count || !value)
     return std::nullopt;
   text.remove_prefix(count);
@@ -44,7 +35,7 @@ std::optional<Time> time_ago(std::string_view text, Time now) {
   if (text.empty())
     return std::nullopt;
   const auto unit = units.find(text.back());
-  const auto count = number(text.substr(0, text.size() - 1));
+  const auto count = parse_number(text.substr(0, text.size() - 1));
   if (unit == std::string_view::npos || !count || *count > longest / seconds_of[unit])
     return std::nullopt;
   return now - seconds(*count * seconds_of[unit]);
@@ -64,6 +55,14 @@ std::optional<microseconds> take_fraction(std::string_view& text) {
 }
 
 } // namespace
+
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return value;
+}
 
 std::optional<Time> parse_time(std::string_view text, Time now) {
   if (const auto ago = time_ago(text, now))
@@ -127,13 +126,13 @@ std::optional<PositionRange> parse_positions(std::string_view text) {
   if (text == "..")
     return std::nullopt;
   if (!begin.empty()) {
-    const auto lowest = number(begin);
+    const auto lowest = parse_number(begin);
     if (!lowest)
       return std::nullopt;
     range.lowest.value = *lowest;
   }
   if (!end.empty() || begin.empty()) {
-    const auto highest = number(end);
+    const auto highest = parse_number(end);
     if (!highest)
       return std::nullopt;
     range.highest.value = *highest;

@@ -4,6 +4,7 @@
 #include <datastream/model/ids.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ std::optional<Time> parse_time(std::string_view text, Time now);
 
 /// `2025-11-30T12:34:56.789000Z`
 std::string to_text(Time time);
+
+/// Decimal digits, and nothing else.
+std::optional<std::uint64_t> parse_number(std::string_view text);
 
 struct PositionRange {
   Position lowest{0};

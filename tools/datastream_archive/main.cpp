@@ -40,8 +40,14 @@ CLI::Option* add_parsed(CLI::App& command, const std::string& names, Parse parse
 }
 
 void add_sequences(CLI::App& command, CatOptions& options) {
-  command.add_option("--from", options.from.value, "From this sequence on");
-  command.add_option("--to", options.to.value, "Up to this sequence");
+  add_parsed(
+      command, "--from", parse_number, [&](std::uint64_t from) { options.from = {from}; },
+      "From this sequence on")
+      ->type_name("NUMBER");
+  add_parsed(
+      command, "--to", parse_number, [&](std::uint64_t to) { options.to = {to}; },
+      "Up to this sequence")
+      ->type_name("NUMBER");
 }
 
 void add_cat(CLI::App& app, CatOptions& options) {
@@ -69,7 +75,10 @@ void add_cat(CLI::App& app, CatOptions& options) {
 
   const std::string by_stream = "Stream by stream";
   CLI::Option* tail =
-      command.add_option("--tail", options.tail, "The last so many frames of each stream");
+      add_parsed(
+          command, "--tail", parse_number, [&](std::uint64_t count) { options.tail = count; },
+          "The last so many frames of each stream")
+          ->type_name("NUMBER");
   CLI::Option* lines = command.add_option("--lines", options.lines,
                                           "The output of a program, as lines, from this channel");
   CLI::Option* series =
@@ -180,7 +189,8 @@ int main(int argc, char** argv) {
     failure = error.what();
   }
   try {
-    out.finish(); // also what there was before a failure
+    if (out.stream().good())
+      out.finish(); // also what there was before a failure
   } catch (const NobodyReads&) {
   } catch (const std::exception& error) {
     failure = error.what();

@@ -1,6 +1,8 @@
 #include "archive_cursor_impl.hpp"
 #include "read_block.hpp"
 
+#include <datastream/defaults.hpp>
+
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -9,17 +11,9 @@ namespace datastream {
 
 using namespace format;
 
-namespace {
-
-/// How often a cursor that waits looks at the tip: often enough that nobody notices the delay, and
-/// seldom enough to cost nothing.
-constexpr std::chrono::milliseconds poll_interval{2};
-
-} // namespace
-
 /// To the first entry of a segment.
 std::optional<ArchiveError> ArchiveCursor::Impl::enter(std::size_t index) {
-  const std::shared_ptr<Segment>& segment = snapshot_->segments[index];
+  const std::shared_ptr<Segment>& segment = snapshot_->segments[index].file;
   auto file = segment->file();
   if (!file)
     return costing(std::move(file.error()), snapshot_->begin_of(index),
@@ -44,7 +38,8 @@ std::expected<const IndexEntry*, ArchiveError> ArchiveCursor::Impl::find_entry()
     if (!segment_) {
       const auto index = snapshot_->find(position_);
       if (!index) {
-        if (auto fault = snapshot_->fault_before())
+        auto fault = snapshot_->fault_before();
+        if (concerns(fault, snapshot_->tip.first_sequence))
           return std::unexpected(std::move(*fault));
         return nullptr;
       }
@@ -54,8 +49,9 @@ std::expected<const IndexEntry*, ArchiveError> ArchiveCursor::Impl::find_entry()
     if (ordinal_ < index_->size())
       return &index_->entry(ordinal_);
 
-    const auto at = std::ranges::lower_bound(segments, segment_->number(), {}, &Segment::number);
-    if (at == segments.end() || *at != segment_) { // it was taken away
+    const auto at =
+        std::ranges::lower_bound(segments, segment_->number(), {}, &Snapshot::Listed::number);
+    if (at == segments.end() || at->file != segment_) { // it was taken away
       segment_.reset();
       continue;
     }
@@ -65,10 +61,11 @@ std::expected<const IndexEntry*, ArchiveError> ArchiveCursor::Impl::find_entry()
     if (ordinal_ < index_->size())
       continue;
     SegmentIndex::State state = index_->state();
-    if (auto fault = snapshot_->fault_behind(index, state.end.sequence, std::move(state.stop)))
+    auto fault = snapshot_->fault_behind(index, state.end.sequence, std::move(state.stop));
+    if (concerns(fault, state.end.sequence))
       return std::unexpected(std::move(*fault));
     std::size_t next = index + 1;
-    while (next < segments.size() && !segments[next]->header())
+    while (next < segments.size() && !segments[next].header)
       ++next;
     if (next == segments.size())
       return nullptr;
@@ -80,13 +77,14 @@ std::expected<const IndexEntry*, ArchiveError> ArchiveCursor::Impl::find_entry()
 std::expected<std::optional<ArchivedBatch>, ArchiveError>
 ArchiveCursor::Impl::read_descriptors(const IndexEntry& entry) {
   auto declarations = read_declarations(*file_, entry);
-  // Without them frames lack names, and are there all the same.
-  ++ordinal_;
   if (!declarations) {
+    // Frames lack names now, and are there all the same.
+    ++ordinal_;
     names_lost_ = true;
     return std::unexpected(std::move(declarations.error()));
   }
   filter_.learn(*declarations);
+  ++ordinal_;
   if (declarations->empty())
     return std::nullopt;
   ArchivedBatch batch;
@@ -123,7 +121,27 @@ std::optional<ArchiveError> ArchiveCursor::Impl::read_block(const IndexEntry& en
   return std::nullopt;
 }
 
+/// Looks at what is durable now. Returns whether that is something else than before.
+std::expected<bool, ArchiveError> ArchiveCursor::Impl::refresh() {
+  auto snapshot = set_->refresh(failed_ ? SegmentSet::Look::at_all : SegmentSet::Look::at_tip);
+  if (!snapshot)
+    return std::unexpected(std::move(snapshot.error()));
+  failed_ = false;
+  const bool changed = snapshot_ != *snapshot;
+  snapshot_ = std::move(*snapshot);
+  return changed;
+}
+
 std::expected<std::optional<ArchivedBatch>, ArchiveError> ArchiveCursor::Impl::next() {
+  if (failed_)
+    if (const auto refreshed = refresh(); !refreshed)
+      return std::unexpected(refreshed.error());
+  auto batch = find_next();
+  failed_ = !batch;
+  return batch;
+}
+
+std::expected<std::optional<ArchivedBatch>, ArchiveError> ArchiveCursor::Impl::find_next() {
   for (;;) {
     if (!pending_.empty()) {
       Pending given = std::move(pending_.back());
@@ -135,12 +153,11 @@ std::expected<std::optional<ArchivedBatch>, ArchiveError> ArchiveCursor::Impl::n
     if (!found)
       return std::unexpected(found.error());
     if (!*found) {
-      auto snapshot = set_->refresh();
-      if (!snapshot)
-        return std::unexpected(std::move(snapshot.error()));
-      if (*snapshot == snapshot_)
+      const auto refreshed = refresh();
+      if (!refreshed)
+        return std::unexpected(refreshed.error());
+      if (!*refreshed)
         return std::nullopt;
-      snapshot_ = std::move(*snapshot);
       continue;
     }
     const IndexEntry& entry = **found;
@@ -176,7 +193,7 @@ ArchiveCursor::next(std::chrono::milliseconds timeout) {
         std::chrono::steady_clock::now() - begin);
     if (waited >= timeout)
       return std::nullopt;
-    std::this_thread::sleep_for(std::min(poll_interval, timeout - waited));
+    std::this_thread::sleep_for(std::min(defaults::archive_poll, timeout - waited));
   }
 }
 

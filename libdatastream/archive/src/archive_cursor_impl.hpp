@@ -33,7 +33,14 @@ private:
     std::uint64_t end = 0;
   };
 
+  std::expected<bool, ArchiveError> refresh();
+  std::expected<std::optional<ArchivedBatch>, ArchiveError> find_next();
   std::expected<const format::IndexEntry*, ArchiveError> find_entry();
+  /// Whether there is one that costs what is still to be read, or throws doubt on what was read up
+  /// to `reached`.
+  bool concerns(const std::optional<ArchiveError>& fault, std::uint64_t reached) const {
+    return fault && (fault->lost->last.value >= position_ || fault->lost->first.value < reached);
+  }
   std::optional<ArchiveError> enter(std::size_t index);
   std::expected<std::optional<ArchivedBatch>, ArchiveError>
   read_descriptors(const format::IndexEntry& entry);
@@ -43,6 +50,7 @@ private:
   SnapshotPtr snapshot_;
   FrameFilter filter_;
   std::uint64_t position_;
+  bool failed_ = false; ///< the last time
 
   std::shared_ptr<Segment> segment_; ///< that is read; null: it has to be found
   std::shared_ptr<const SegmentFile> file_;

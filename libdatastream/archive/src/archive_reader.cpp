@@ -48,7 +48,7 @@ private:
 };
 
 std::expected<bool, ArchiveError> ArchiveReader::Impl::refresh() {
-  auto snapshot = set_->refresh();
+  auto snapshot = set_->refresh(SegmentSet::Look::at_all);
   if (!snapshot)
     return std::unexpected(std::move(snapshot.error()));
   const bool more = (*snapshot)->tip.end_sequence > end_sequence();
@@ -60,7 +60,7 @@ std::expected<std::unique_ptr<ArchiveCursor::Impl>, ArchiveError>
 ArchiveReader::Impl::read_from(std::uint64_t from, ReadFilter filter) {
   SnapshotPtr snapshot = snapshot_;
   if (from > snapshot->tip.end_sequence) {
-    auto now = set_->refresh();
+    auto now = set_->refresh(SegmentSet::Look::at_all);
     if (!now)
       return std::unexpected(std::move(now.error()));
     snapshot = std::move(*now);
@@ -83,7 +83,7 @@ std::optional<ArchiveError> ArchiveReader::Impl::each_frames_block(Holes holes, 
       const IndexEntry& entry = index->entry(i);
       // Others may have looked further.
       if (entry.header.kind == BlockKind::frames && entry.header.first_sequence < end_sequence())
-        visit(snapshot_->segments[segment], entry);
+        visit(snapshot_->segments[segment].file, entry);
     }
   };
   set_->each_index(*snapshot_, visit_index, [&](ArchiveError error) {
@@ -163,7 +163,7 @@ ArchiveReader::Impl::catalog(Holes holes) {
       const IndexEntry& entry = index->entry(i);
       if (entry.header.kind != BlockKind::descriptors)
         continue;
-      const auto file = snapshot_->segments[segment]->file();
+      const auto file = snapshot_->segments[segment].file->file();
       if (!file)
         return fault(file.error());
       const auto declarations = read_declarations(**file, entry);
@@ -190,13 +190,13 @@ ArchiveReader::Impl::catalog(Holes holes) {
 SegmentInfo ArchiveReader::Impl::info(std::size_t segment, const SegmentIndex& index) const {
   const SegmentIndex::State state = index.state();
   SegmentInfo info;
-  info.name = snapshot_->segments[segment]->path().filename().string();
+  info.name = snapshot_->segments[segment].file->path().filename().string();
   info.sealed = state.sealed;
   info.first = {snapshot_->begin_of(segment)};
   info.bytes = state.end.offset;
   if (const auto limit = snapshot_->limit(segment))
     info.bytes = *limit;
-  else if (const auto file = snapshot_->segments[segment]->file())
+  else if (const auto file = snapshot_->segments[segment].file->file())
     info.bytes = (*file)->size().value_or(info.bytes);
   for (std::size_t i = 0; i < state.blocks; ++i) {
     const IndexEntry& entry = index.entry(i);
@@ -231,7 +231,7 @@ std::vector<ArchiveError> ArchiveReader::Impl::holes() {
 void ArchiveReader::Impl::verify_segment(const Snapshot& snapshot, std::size_t segment,
                                          const SegmentIndex& index,
                                          std::vector<ArchiveError>& faults) {
-  const auto file = snapshot.segments[segment]->file();
+  const auto file = snapshot.segments[segment].file->file();
   if (!file)
     return faults.push_back(file.error());
   const SegmentIndex::State state = index.state();
@@ -269,18 +269,17 @@ std::vector<ArchiveError> ArchiveReader::Impl::verify() {
       },
       [&](ArchiveError error) { faults.push_back(std::move(error)); });
   // One hole may have several reasons.
-  for (const auto& segment : fresh.segments)
-    if (auto header = segment->header();
-        !header &&
-        std::ranges::find(faults, header.error().message, &ArchiveError::message) == faults.end())
-      faults.push_back(std::move(header.error()));
+  for (const Snapshot::Listed& listed : fresh.segments)
+    if (!listed.header && std::ranges::find(faults, listed.header.error().message,
+                                            &ArchiveError::message) == faults.end())
+      faults.push_back(listed.header.error());
   return faults;
 }
 
 std::expected<ArchiveReader, ArchiveError>
 ArchiveReader::open(const std::filesystem::path& directory, FileSystem* files) {
   auto set = std::make_shared<SegmentSet>(directory, files ? *files : posix_file_system());
-  auto snapshot = set->refresh();
+  auto snapshot = set->refresh(SegmentSet::Look::at_all);
   if (!snapshot)
     return std::unexpected(std::move(snapshot.error()));
   return ArchiveReader(std::make_unique<Impl>(std::move(set), std::move(*snapshot)));

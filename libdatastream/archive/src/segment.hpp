@@ -63,7 +63,7 @@ private:
   std::size_t memory_ = 0;
 };
 
-/// A segment file that a listing has. Nothing that failed is remembered: it is tried again.
+/// A segment file that a listing has. Nothing that failed is remembered.
 ///
 /// Thread safety: any thread.
 class Segment {

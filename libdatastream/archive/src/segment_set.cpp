@@ -34,8 +34,8 @@ std::optional<std::uint64_t> Snapshot::limit(std::size_t index) const {
 
 std::uint64_t Snapshot::begin_of(std::size_t index) const {
   for (; index < segments.size(); ++index)
-    if (const auto header = segments[index]->header())
-      return header->first_sequence;
+    if (segments[index].header)
+      return segments[index].header->first_sequence;
   return tip.end_sequence;
 }
 
@@ -46,7 +46,7 @@ std::optional<std::size_t> Snapshot::find(std::uint64_t sequence) const {
                                    [&](std::size_t i) { return begin_of(i) <= sequence; }) -
       indexes.begin());
   while (index-- > 0)
-    if (segments[index]->header())
+    if (segments[index].header)
       return index;
   return std::nullopt;
 }
@@ -67,21 +67,21 @@ std::optional<ArchiveError> Snapshot::fault(std::uint64_t reached, std::size_t n
   if (begin == reached)
     return std::nullopt;
   std::size_t after = next;
-  while (after < segments.size() && !segments[after]->header())
+  while (after < segments.size() && !segments[after].header)
     ++after;
   if (begin < reached) {
     // A later look at a segment that grows has shown more than this one.
     if (after == segments.size())
       return std::nullopt;
-    return costing(damaged(segments[after]->path(), 0,
+    return costing(damaged(segments[after].file->path(), 0,
                            {"the segment begins at sequence " + std::to_string(begin) +
                             ", and the one before it ends with " + std::to_string(reached - 1)}),
                    begin, reached);
   }
   if (!why && next < after)
-    why = segments[next]->header().error();
+    why = segments[next].header.error();
   if (!why && next > 0 && next == segments.size() && is_last(next - 1))
-    why = damaged(segments[next - 1]->path(), tip.offset,
+    why = damaged(segments[next - 1].file->path(), tip.offset,
                   {"the segment ends with sequence " + std::to_string(reached - 1) +
                    ", and the tip says " + std::to_string(begin - 1)});
   if (!why)
@@ -103,11 +103,11 @@ std::expected<Tip, ArchiveError> SegmentSet::find_tip() const {
       if (auto error = check_for_segments())
         return std::unexpected(std::move(*error));
     if (attempt == tip_tries)
-      return std::unexpected(
-          ArchiveError{Kind::damaged,
-                       (directory_ / "tip").string() + ": nothing here says how far the archive is "
-                                                       "durable; opening it for writing mends that",
-                       {}});
+      return std::unexpected(ArchiveError{Kind::damaged,
+                                          (directory_ / "tip").string() +
+                                              ": nothing here says how far the archive is "
+                                              "durable; opening it for writing mends that",
+                                          {}});
     std::this_thread::sleep_for(tip_pause);
   }
 }
@@ -115,8 +115,7 @@ std::expected<Tip, ArchiveError> SegmentSet::find_tip() const {
 /// Without a tip: is there an archive at all?
 std::optional<ArchiveError> SegmentSet::check_for_segments() const {
   const auto names = files_.list(directory_);
-  if (!names && !names.error().is(std::errc::no_such_file_or_directory) &&
-      !names.error().is(std::errc::not_a_directory))
+  if (!names && !names.error().is(std::errc::no_such_file_or_directory))
     return to_archive_error(names.error());
   if (names && std::ranges::any_of(*names, [](const std::string& name) {
         return parse_segment_name(name).has_value();
@@ -125,7 +124,7 @@ std::optional<ArchiveError> SegmentSet::check_for_segments() const {
   return ArchiveError{Kind::not_an_archive, directory_.string() + ": there is no archive here", {}};
 }
 
-std::expected<std::vector<std::shared_ptr<Segment>>, ArchiveError>
+std::expected<std::vector<Snapshot::Listed>, ArchiveError>
 SegmentSet::list_segments(const Tip& tip) const {
   const auto names = files_.list(directory_);
   if (!names)
@@ -144,22 +143,22 @@ SegmentSet::list_segments(const Tip& tip) const {
     numbers.push_back(segment->number);
   }
   std::ranges::sort(numbers);
-  std::vector<std::shared_ptr<Segment>> segments;
+  std::vector<Snapshot::Listed> segments;
   segments.reserve(numbers.size());
-  auto known = latest_ ? std::span(latest_->segments) : std::span<const std::shared_ptr<Segment>>();
+  auto known = latest_ ? std::span(latest_->segments) : std::span<const Snapshot::Listed>();
   for (const std::uint64_t number : numbers) {
-    while (!known.empty() && known.front()->number() < number)
+    while (!known.empty() && known.front().number() < number)
       known = known.subspan(1);
-    if (!known.empty() && known.front()->number() == number)
-      segments.push_back(known.front());
-    else
-      segments.push_back(std::make_shared<Segment>(files_, directory_ / segment_name(number),
-                                                   number, tip.archive));
+    const auto file = !known.empty() && known.front().number() == number
+                          ? known.front().file
+                          : std::make_shared<Segment>(files_, directory_ / segment_name(number),
+                                                      number, tip.archive);
+    segments.push_back({file, file->header()});
   }
   return segments;
 }
 
-std::expected<SnapshotPtr, ArchiveError> SegmentSet::refresh() {
+std::expected<SnapshotPtr, ArchiveError> SegmentSet::refresh(Look look) {
   const std::lock_guard lock(mutex_);
   // The tip first: all segments up to it are there by then.
   const auto tip = find_tip();
@@ -173,10 +172,10 @@ std::expected<SnapshotPtr, ArchiveError> SegmentSet::refresh() {
                      {}});
   if (latest_ && latest_->tip.archive != tip->archive)
     return std::unexpected(damaged(directory_ / "tip", 0, {"this is another archive than it was"}));
-  if (latest_ && latest_->tip == *tip)
+  if (look == Look::at_tip && latest_ && latest_->tip == *tip)
     return latest_;
   auto snapshot = std::make_shared<Snapshot>(Snapshot{*tip, directory_, {}});
-  if (latest_ && latest_->tip.segment == tip->segment) {
+  if (look == Look::at_tip && latest_ && latest_->tip.segment == tip->segment) {
     snapshot->segments = latest_->segments;
   } else {
     auto segments = list_segments(*tip);
@@ -184,21 +183,24 @@ std::expected<SnapshotPtr, ArchiveError> SegmentSet::refresh() {
       return std::unexpected(std::move(segments.error()));
     snapshot->segments = std::move(*segments);
   }
-  latest_ = snapshot;
+  if (!latest_ || latest_->tip != snapshot->tip || latest_->segments != snapshot->segments)
+    latest_ = std::move(snapshot);
   return latest_;
 }
 
 Snapshot SegmentSet::afresh(const Snapshot& snapshot) const {
   Snapshot fresh{snapshot.tip, snapshot.directory, {}};
-  for (const auto& segment : snapshot.segments)
-    fresh.segments.push_back(std::make_shared<Segment>(files_, segment->path(), segment->number(),
-                                                       snapshot.tip.archive));
+  for (const Snapshot::Listed& listed : snapshot.segments) {
+    const auto file = std::make_shared<Segment>(files_, listed.file->path(), listed.number(),
+                                                snapshot.tip.archive);
+    fresh.segments.push_back({file, file->header()});
+  }
   return fresh;
 }
 
 std::expected<SegmentIndexPtr, ArchiveError> SegmentSet::index(const Snapshot& snapshot,
                                                                std::size_t index) {
-  auto loaded = snapshot.segments[index]->index(snapshot.limit(index));
+  auto loaded = snapshot.segments[index].file->index(snapshot.limit(index));
   if (loaded)
     keep(*loaded);
   return loaded;
@@ -229,7 +231,7 @@ void SegmentSet::each_index(const Snapshot& snapshot,
   if (auto error = snapshot.fault_before())
     fault(std::move(*error));
   for (std::size_t i = 0; i < snapshot.segments.size(); ++i) {
-    const auto header = snapshot.segments[i]->header();
+    const auto& header = snapshot.segments[i].header;
     if (!header)
       continue; // part of what is wrong behind the one before it
     std::uint64_t reached = header->first_sequence;

@@ -26,13 +26,21 @@ namespace datastream {
 /// Contiguity of sequences is what tells that something is missing: where a segment does not begin
 /// with the sequence that follows the last one before it, there is a hole.
 struct Snapshot {
+  struct Listed {
+    std::shared_ptr<Segment> file;
+    /// As it was when the snapshot was made: all that is said of one snapshot agrees.
+    std::expected<format::SegmentHeader, ArchiveError> header;
+    std::uint64_t number() const noexcept { return file->number(); }
+    friend bool operator==(const Listed&, const Listed&) = default;
+  };
+
   format::Tip tip;
   std::filesystem::path directory;
-  std::vector<std::shared_ptr<Segment>> segments; ///< ascending by number, none behind the tip's
+  std::vector<Listed> segments; ///< ascending by number, none behind the tip's
 
   /// Up to where a segment is durable; nothing: as a whole.
   std::optional<std::uint64_t> limit(std::size_t index) const;
-  bool is_last(std::size_t index) const { return segments[index]->number() == tip.segment; }
+  bool is_last(std::size_t index) const { return segments[index].number() == tip.segment; }
   /// First sequence of the first segment, from this one on, whose header can be read; behind all of
   /// them the next sequence to be given out.
   std::uint64_t begin_of(std::size_t index) const;
@@ -61,9 +69,13 @@ public:
   SegmentSet(std::filesystem::path directory, FileSystem& files)
       : directory_(std::move(directory)), files_(files) {}
 
+  enum class Look {
+    at_tip, ///< what it names is new, if it is another one
+    at_all, ///< what was missing or could not be read may be there now
+  };
   /// What is durable now: the same object if nothing has changed.
   /// Errors: those of `ArchiveReader::open`.
-  std::expected<SnapshotPtr, ArchiveError> refresh();
+  std::expected<SnapshotPtr, ArchiveError> refresh(Look look);
   /// The same moment, with nothing known of its segments.
   Snapshot afresh(const Snapshot& snapshot) const;
 
@@ -79,7 +91,7 @@ public:
 private:
   std::expected<format::Tip, ArchiveError> find_tip() const;
   std::optional<ArchiveError> check_for_segments() const;
-  std::expected<std::vector<std::shared_ptr<Segment>>, ArchiveError>
+  std::expected<std::vector<Snapshot::Listed>, ArchiveError>
   list_segments(const format::Tip& tip) const;
   void keep(const SegmentIndexPtr& index);
 

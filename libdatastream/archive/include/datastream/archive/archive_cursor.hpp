@@ -19,20 +19,20 @@ namespace datastream {
 /// What is wanted of an archive; what is not set is wanted whatever it is. Blocks that have nothing
 /// of it are not read.
 struct ReadFilter {
-  std::optional<StreamId> stream;
+  std::optional<StreamId> stream{};
   /// Names; frames of channels that were never declared have none. Empty: all channels.
-  std::vector<std::string> channels;
+  std::vector<std::string> channels{};
   Position lowest{0};
   Position highest{UINT64_MAX};
   /// When a batch arrived at the archive: not before, and before.
-  std::optional<std::chrono::system_clock::time_point> arrived_from;
-  std::optional<std::chrono::system_clock::time_point> arrived_until;
+  std::optional<std::chrono::system_clock::time_point> arrived_from{};
+  std::optional<std::chrono::system_clock::time_point> arrived_until{};
 };
 
-/// Frames that arrived together. Shares the memory of the block that was read.
+/// Frames that arrived together, sharing the memory of the block that was read; or declarations.
 struct ArchivedBatch {
-  /// Of the segment, as far as they were not told before: they come before the frames that need
-  /// them, at least once. The only thing in a batch that has no frames.
+  /// What a segment says of its streams and channels, before the frames that need it, also when one
+  /// begins to read within it: once for each segment, so again and again. In a batch without frames.
   std::vector<Declaration> declarations;
   FrameBatch frames; ///< of one stream
   std::chrono::system_clock::time_point arrival;
@@ -42,7 +42,7 @@ struct ArchivedBatch {
     return {first.value + (offsets.empty() ? index : offsets[index])};
   }
 
-  Sequence first; ///< of the first frame
+  Sequence first; ///< of the first frame; without frames, of the next one
   /// Where a filter left some out: each frame's sequence, from `first`. Otherwise empty.
   std::vector<std::uint32_t> offsets;
 };
@@ -59,7 +59,10 @@ public:
 
   /// The next batch; nothing: the cursor has read all that is durable.
   /// Errors: a damaged or missing part, with the sequences concerned; the cursor stays where it is.
-  /// To go on behind them, read from `error.lost->last` + 1.
+  /// To go on behind them, read from `error.lost->last` + 1. Without sequences: declarations cannot
+  /// be read, and no frame is lost; the next call goes on without them, which a filter by names may
+  /// find is not possible. Or an error of the system while looking for more, which the next call
+  /// does again.
   std::expected<std::optional<ArchivedBatch>, ArchiveError> next();
 
   /// The same, and waits up to so long for more.

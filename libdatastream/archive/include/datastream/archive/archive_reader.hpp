@@ -63,8 +63,6 @@ enum class Holes {
 /// A failure never looks like an absence: where a segment is missing or damaged, everything that
 /// would need it is an error that names the frames concerned, and everything else works.
 ///
-/// A segment that was missing and is put back is seen by readers that are opened afterwards.
-///
 /// Ownership: what it hands out keeps what it needs; `files` must outlive all. Thread safety: one
 /// owner. Cursors and streams of it may be used by other threads than it, each cursor by one.
 /// Errors, of all functions, also where there is nothing to return one: `std::bad_alloc`.
@@ -78,7 +76,8 @@ public:
   ArchiveReader& operator=(ArchiveReader&&) noexcept;
   ~ArchiveReader();
 
-  /// Looks at what is durable now. Returns whether there are more frames than before.
+  /// Looks at what is durable now, and again at what was missing or could not be read. Returns
+  /// whether there are more frames than before.
   /// Errors: as `open`; what is known stays as it is.
   std::expected<bool, ArchiveError> refresh();
 
