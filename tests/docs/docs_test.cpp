@@ -236,6 +236,7 @@ TEST_CASE("every_header_that_the_coverage_of_the_specification_names_exists") {
   const std::vector<fs::path> roots = {includes,
                                        actors.parent_path(),
                                        source_dir() / "libdatastream/testing/include/datastream",
+                                       source_dir() / "libdatastream/archive/include/datastream",
                                        source_dir() / "legacy_envelope/include/datastream",
                                        source_dir() /
                                            "legacy_envelope/envelope_caf/include/datastream",

@@ -6,6 +6,10 @@ file(REMOVE_RECURSE ${WORK}/staged ${prefix})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/staged)
 file(RENAME ${WORK}/staged ${prefix})
 
+if(EXISTS ${BUILD}/tools/datastream-archive)
+  run(${prefix}/bin/datastream-archive --version)
+endif()
+
 file(GLOB_RECURSE texts ${prefix}/*.cmake ${prefix}/*.pc ${prefix}/*.hpp)
 list(LENGTH texts count)
 if(count LESS 80)

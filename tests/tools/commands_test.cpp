@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -216,6 +217,41 @@ TEST_CASE("frames_that_are_gone_are_accepted_by_reindex_and_named") {
   CHECK(done.status == 1);
   CHECK(done.err.find("(sequences 1 to 500)") != std::string::npos);
   CHECK(tool({"verify", directory.path()}).status == 1);
+}
+
+TEST_CASE("every_command_of_the_user_guide_works") {
+  const TemporaryDirectory directory;
+  const StreamId stream{"demo", {1}};
+  {
+    const auto archive = Archive::open(directory / "demo-archive");
+    REQUIRE(archive);
+    (*archive)->declare(std::make_shared<const ChannelDescriptor>(stream, ChannelId{1}, "demo.log",
+                                                                  std::nullopt, TextStream{}));
+    (*archive)->declare(std::make_shared<const ChannelDescriptor>(stream, ChannelId{2}, "demo.load",
+                                                                  std::nullopt, JsonRecord{}));
+    (*archive)->append(FrameBatch::copy_of(
+        stream, std::vector<Frame>{{{1}, {0}, "line 1\n"}, {{2}, {1}, "{\"queue\":1}"}}));
+  }
+  std::istringstream lines(content(fs::path(DATASTREAM_SOURCE_DIR) / "docs/user_guide.md"));
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("    datastream-archive "))
+      continue;
+    CAPTURE(line);
+    // What follows the writer is ended as Ctrl-C would end it.
+    const bool follows = line.find("--follow") != std::string::npos;
+    std::string command = line.substr(std::string("    datastream-archive").size());
+    command = std::string("set -o pipefail; cd ") + directory.path().string() + "; " +
+              (follows ? "timeout -s INT 1 $0" : "$0") + command;
+    const FinishedProgram program = in_shell(command);
+    CHECK(program.status == (follows ? 124 : 0));
+    CHECK(program.err.empty());
+    if (line.find('>') == std::string::npos)
+      CHECK_FALSE(program.out.empty());
+    ++count;
+  }
+  CHECK(count >= 14);
+  CHECK(content(directory / "demo.log") == "line 1\n");
 }
 
 TEST_CASE("a_closed_pipe_ends_the_program_quietly_and_a_full_disk_does_not") {
