@@ -14,6 +14,7 @@
 
 #include <map>
 #include <new>
+#include <optional>
 #include <set>
 
 using namespace datastream;
@@ -28,10 +29,59 @@ const StreamId node_b{"node-b", {8}};
 /// The memory of RocksDB is not what is tested: it fares badly without.
 class EndsShortages : public FileWatcher {
   Verdict judge(const FileOperation& operation) override {
-    if (operation.of_index())
+    if (operation.of_index()) {
       ShortageElsewhere::end();
+      Shortage::end();
+    }
     return {};
   }
+};
+
+/// Files of an archive of which the first segment that is opened to be read finds a shortage.
+class ReplayShortage : public FileSystem {
+public:
+  explicit ReplayShortage(std::size_t n) : n_(n) {}
+  /// Ends it. Did it make an allocation fail?
+  bool end() {
+    const bool happened = begun_ && Shortage::happened();
+    shortage_.reset();
+    return happened;
+  }
+
+  FileResult<std::unique_ptr<File>> open(const std::filesystem::path& path, Mode mode) override {
+    auto file = real_.open(path, mode);
+    if (!begun_ && mode == Mode::read && format::parse_segment_name(path.filename().string())) {
+      begun_ = true;
+      shortage_.emplace(n_);
+    }
+    return file;
+  }
+  FileResult<void> rename(const std::filesystem::path& from,
+                          const std::filesystem::path& to) override {
+    return real_.rename(from, to);
+  }
+  FileResult<void> remove(const std::filesystem::path& path) override { return real_.remove(path); }
+  FileResult<void> make_read_only(const std::filesystem::path& path) override {
+    return real_.make_read_only(path);
+  }
+  FileResult<void> create_directory(const std::filesystem::path& path) override {
+    return real_.create_directory(path);
+  }
+  FileResult<void> sync_directory(const std::filesystem::path& path) override {
+    return real_.sync_directory(path);
+  }
+  FileResult<std::vector<std::string>> list(const std::filesystem::path& directory) override {
+    return real_.list(directory);
+  }
+  FileResult<std::unique_ptr<FileLock>> lock(const std::filesystem::path& path) override {
+    return real_.lock(path);
+  }
+
+private:
+  std::size_t n_;
+  bool begun_ = false;
+  std::optional<Shortage> shortage_;
+  FileSystem& real_ = posix_file_system();
 };
 
 std::unique_ptr<Archive> opened(const std::filesystem::path& directory,
@@ -168,6 +218,42 @@ TEST_CASE("memory_that_is_missing_while_committing_costs_counted_frames_and_no_s
     const auto archive = opened(directory.path());
     check_frames(directory.path(), 30);
     CHECK(archive->catalog().find_channel(node_a, ChannelId{1}));
+  }
+  CHECK(n > 20);
+}
+
+TEST_CASE("memory_that_is_missing_while_segments_are_replayed_is_told_as_such") {
+  bool happened = true;
+  std::size_t n = 0;
+  for (; happened; ++n) {
+    CAPTURE(n);
+    TemporaryDirectory directory;
+    {
+      const auto archive = opened(directory.path());
+      for (std::uint64_t first = 0; first < 40; first += 20) {
+        archive->append(batch_of(node_a, first, 20, 1, 100));
+        archive->append(batch_of(node_b, first, 20, 1, 100));
+        REQUIRE(archive->flush());
+      }
+      REQUIRE(archive->close());
+    }
+    std::filesystem::remove_all(directory / "index");
+    ReplayShortage files(n);
+    EndsShortages watcher;
+    WatchedFiles index(directory.path(), watcher);
+    try {
+      const auto archive =
+          Archive::open(directory.path(), {.files = &files, .metadata = index.env()});
+      if (!archive)
+        CHECK_MESSAGE(!is_damage(archive.error()), archive.error());
+      else
+        CHECK((*archive)->recovery().holes.empty());
+    } catch (const std::bad_alloc&) {
+    }
+    happened = files.end();
+    const auto archive = opened(directory.path());
+    CHECK(archive->last_durable() == Sequence{80});
+    check_frames(directory.path(), 40);
   }
   CHECK(n > 20);
 }

@@ -96,6 +96,10 @@ Shortage::Shortage(std::size_t n) {
 }
 
 Shortage::~Shortage() {
+  end();
+}
+
+void Shortage::end() {
   allocations_left = never;
 }
 

@@ -14,6 +14,8 @@ public:
   Shortage(const Shortage&) = delete;
   Shortage& operator=(const Shortage&) = delete;
 
+  /// From here on there is enough, in this thread.
+  static void end();
   /// Did the last one in this thread make an allocation fail?
   static bool happened();
 };
