@@ -5,6 +5,7 @@
 #include <functional>
 #include <ranges>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace datastream {
@@ -13,7 +14,9 @@ using namespace format;
 
 ArchivedStream::Impl::Impl(StreamId id, std::vector<StreamBlock> blocks)
     : id_(std::move(id)), blocks_(std::move(blocks)) {
-  std::ranges::stable_sort(blocks_, {}, &StreamBlock::lowest);
+  std::ranges::sort(blocks_, {}, [](const StreamBlock& block) {
+    return std::pair(block.lowest, block.first_sequence);
+  });
   reach_.reserve(blocks_.size());
   for (const StreamBlock& block : blocks_) {
     reach_.push_back(reach_.empty() ? block.highest : std::max(reach_.back(), block.highest));
@@ -66,7 +69,9 @@ ArchivedStream::Impl::read(const StreamBlock& block) const {
     read.headers.insert(read.headers.end(), headers.begin(), headers.end());
   }
   if (!std::ranges::is_sorted(read.headers, {}, &FrameHeader::position))
-    std::ranges::stable_sort(read.headers, {}, &FrameHeader::position);
+    std::ranges::sort(read.headers, {}, [](const FrameHeader& header) {
+      return std::tuple(header.position, header.offset, header.length); // as in the body
+    });
   return read;
 }
 
