@@ -12,8 +12,8 @@
 #include <caf/event_based_actor.hpp>
 
 #include <algorithm>
-#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -223,7 +223,7 @@ void Subscriber::State::deliver(std::uint64_t token, const EventBatch& batch) {
     log_message(LogSeverity::warning, "a peer sent frames that make no sense; they are counted");
   EventBatch named = batch;
   for (const Declaration& declaration : named.declarations)
-    static_cast<void>(subscription->names->declare(declaration)); // the first meaning stays
+    std::ignore = subscription->names->declare(declaration); // the first meaning stays
   named.names = DeclaredNames(subscription->names);
   handle(named);
 }

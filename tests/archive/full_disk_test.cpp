@@ -68,8 +68,8 @@ void fill_and_go_on(const SmallFileSystem& disk) {
   archive.declare(channel_declaration(node_a, 1, "one"));
   std::uint64_t acknowledged = 0;
   const auto send = [&] {
-    archive.append(frame_at(acknowledged * positions_per_page));
-    const bool durable = archive.flush().has_value();
+    const auto appended = archive.append(frame_at(acknowledged * positions_per_page));
+    const bool durable = archive.flush() && appended.not_stored == 0;
     acknowledged += durable ? 1 : 0;
     CHECK(archive.ledger().balanced());
     return durable;

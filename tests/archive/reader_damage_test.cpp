@@ -3,7 +3,6 @@
 
 #include "reader_test_support.hpp"
 
-
 #include <functional>
 #include <ranges>
 

@@ -42,8 +42,7 @@ inline ArchiveCursor cursor_of(ArchiveReader& reader, std::uint64_t from = 0,
 
 inline void append_frames(const ArchivedBatch& batch, std::vector<StoredFrame>& frames) {
   for (std::size_t i = 0; i < batch.frames.size(); ++i)
-    frames.push_back(
-        {batch.sequence(i).value, batch.frames.stream(), batch.frames[i].to_frame()});
+    frames.push_back({batch.sequence(i).value, batch.frames.stream(), batch.frames[i].to_frame()});
 }
 
 /// Everything that a cursor gives now, without an error.

@@ -14,7 +14,23 @@ public:
   Shortage(const Shortage&) = delete;
   Shortage& operator=(const Shortage&) = delete;
 
+  /// From here on there is enough, in this thread.
+  static void end();
   /// Did the last one in this thread make an allocation fail?
+  static bool happened();
+};
+
+/// The same for all other threads together.
+class ShortageElsewhere {
+public:
+  explicit ShortageElsewhere(std::size_t n);
+  ~ShortageElsewhere();
+  ShortageElsewhere(const ShortageElsewhere&) = delete;
+  ShortageElsewhere& operator=(const ShortageElsewhere&) = delete;
+
+  /// From here on there is enough for everybody. Any thread.
+  static void end();
+  /// Did the last one make an allocation fail?
   static bool happened();
 };
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <list>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -88,7 +89,7 @@ private:
   std::expected<void, ArchiveError> write_tip();
   std::expected<void, ArchiveError> write_metadata(const Committing& committing);
   ArchiveError no_memory() const;
-  void fail(Lock& lock, const Committing& committing, const WriteFailure& failure);
+  void fail(Lock& lock, Committing& committing, const WriteFailure& failure);
   void stop(Lock& lock, ArchiveError error);
   void try_to_resume(Lock& lock);
   std::expected<void, WriteFailure> reopen();
@@ -132,7 +133,7 @@ private:
   bool commit_wanted_ = false;
   bool closing_ = false;
   Sequence last_durable_;
-  std::unordered_map<StreamId, Position> highest_durable_;
+  std::unordered_map<StreamId, std::optional<Position>> highest_durable_;
   ArchiveLedger ledger_;
 
   std::thread committer_;
@@ -261,11 +262,13 @@ std::uint64_t Archive::Impl::declare(const Declaration& declaration) {
     ++ledger_.refused_declarations;
     return ticket_ - 1;
   }
+  // What is in the catalog is not taken again, so it must not be forgotten.
+  std::list<Declaration> entry{declaration};
   const auto declared = catalog_.declare(declaration);
   ledger_.conflicting_declarations += declared ? 0 : 1;
   const bool is_new = declared && *declared;
   if (is_new) {
-    filling_.declare(declaration);
+    filling_.declare(std::move(entry));
     work_.notify_one();
   }
   return taken_ticket();
@@ -401,11 +404,8 @@ void Archive::Impl::commit_filling(Lock& lock) {
   ledger_.stored += committing.group.frames();
   last_durable_ = {opened_.segment->end().sequence - 1};
   for (const format::BlockStream& stream : streams) {
-    const auto known = highest_durable_.find(*stream.stream);
-    if (known == highest_durable_.end())
-      highest_durable_.emplace(*stream.stream, stream.highest);
-    else
-      known->second = std::max(known->second, stream.highest);
+    std::optional<Position>& highest = highest_durable_.find(*stream.stream)->second;
+    highest = highest ? std::max(*highest, stream.highest) : stream.highest;
   }
   done_ticket_ = committing.ticket;
   done_.notify_all();
@@ -475,6 +475,12 @@ Archive::Impl::write_segment(Committing& committing, std::vector<format::BlockSt
     blocks.push_back(std::move(block.block));
   }
   finish_descriptors();
+  {
+    // Nothing may fail any more once the group is durable.
+    const Lock lock(mutex_);
+    for (const format::BlockStream& stream : streams)
+      highest_durable_.try_emplace(*stream.stream);
+  }
   return opened_.segment->commit(blocks, declared);
 }
 
@@ -531,13 +537,12 @@ ArchiveError Archive::Impl::no_memory() const {
 
 // ------------------------------------------------------------------------- failing, resuming
 
-void Archive::Impl::fail(Lock& lock, const Committing& committing, const WriteFailure& failure) {
+void Archive::Impl::fail(Lock& lock, Committing& committing, const WriteFailure& failure) {
   ledger_.pending -= committing.group.frames();
   ledger_.not_stored.*(failure.of_sync ? &NotStored::stopped : committing.reason) +=
       committing.group.frames();
   // Names are few, and nobody sends them again: they wait for better times.
-  for (const Declaration& declaration : committing.group.declarations())
-    filling_.declare(declaration);
+  filling_.declare_first(committing.group.take_declarations());
   failed_ticket_ = committing.ticket;
   if (failure.of_sync)
     stop(lock, failure.error);
@@ -629,7 +634,7 @@ Sequence Archive::Impl::last_durable() const {
 std::optional<Position> Archive::Impl::highest_durable(const StreamId& stream) const {
   const Lock lock(mutex_);
   const auto known = highest_durable_.find(stream);
-  return known == highest_durable_.end() ? std::nullopt : std::optional(known->second);
+  return known == highest_durable_.end() ? std::nullopt : known->second;
 }
 
 std::optional<ArchiveError> Archive::Impl::trouble() const {

@@ -38,7 +38,8 @@ std::expected<const IndexEntry*, ArchiveError> ArchiveCursor::Impl::find_entry()
     if (!segment_) {
       const auto index = snapshot_->find(position_);
       if (!index) {
-        if (auto fault = snapshot_->fault_before(); concerns(fault, position_))
+        auto fault = snapshot_->fault_before();
+        if (concerns(fault, snapshot_->tip.first_sequence))
           return std::unexpected(std::move(*fault));
         return nullptr;
       }

@@ -24,8 +24,8 @@ FrameFilter::FrameFilter(ReadFilter filter)
     : filter_(std::move(filter)),
       arrived_from_(filter_.arrived_from ? microseconds_of(*filter_.arrived_from)
                                          : std::numeric_limits<std::int64_t>::min()),
-      arrived_until_(filter_.arrived_until ? microseconds_of(*filter_.arrived_until)
-                                           : std::numeric_limits<std::int64_t>::max()) {}
+      arrived_last_(filter_.arrived_until ? microseconds_of(*filter_.arrived_until) - 1
+                                          : std::numeric_limits<std::int64_t>::max()) {}
 
 void FrameFilter::learn(std::vector<Declaration>& declarations) {
   std::erase_if(declarations, [&](const Declaration& declaration) {

@@ -35,7 +35,7 @@ private:
   /// By all but its channels.
   bool wants(const format::BlockStream& stream) const;
   bool arrived_in_time(std::int64_t arrival) const {
-    return arrival >= arrived_from_ && arrival < arrived_until_;
+    return arrival >= arrived_from_ && arrival <= arrived_last_;
   }
   bool wants_channel(const StreamId& stream, std::uint32_t channel) const;
   template <class Predicate>
@@ -43,7 +43,7 @@ private:
 
   ReadFilter filter_;
   std::int64_t arrived_from_;
-  std::int64_t arrived_until_;
+  std::int64_t arrived_last_;
   /// Of each channel that was declared, whether it has a name that is wanted. Only for a filter
   /// that has names.
   std::unordered_map<StreamId, std::unordered_map<std::uint32_t, bool>> channels_;

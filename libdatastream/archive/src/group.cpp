@@ -25,9 +25,16 @@ void Group::add(const FrameView& frame, format::Compressor& compressor) {
   ++frames_;
 }
 
-void Group::declare(const Declaration& declaration) {
+void Group::declare(std::list<Declaration>&& declarations) noexcept {
   note_begin();
-  declarations_.push_back(declaration);
+  declarations_.splice(declarations_.end(), declarations);
+}
+
+void Group::declare_first(std::list<Declaration>&& declarations) noexcept {
+  if (declarations.empty())
+    return;
+  note_begin();
+  declarations_.splice(declarations_.begin(), declarations);
 }
 
 void Group::finish_block(format::Compressor& compressor) {

@@ -9,7 +9,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <list>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace datastream {
@@ -33,7 +35,9 @@ public:
   void begin_batch(const std::shared_ptr<const StreamId>& stream, std::int64_t arrival);
   /// Adds a frame of that stream; a block that is full is compressed at once.
   void add(const FrameView& frame, format::Compressor& compressor);
-  void declare(const Declaration& declaration);
+  /// Takes declarations; at the front, if they are older.
+  void declare(std::list<Declaration>&& declarations) noexcept;
+  void declare_first(std::list<Declaration>&& declarations) noexcept;
 
   bool empty() const noexcept { return frames_ == 0 && declarations_.empty(); }
   std::uint64_t frames() const noexcept { return frames_; }
@@ -42,7 +46,8 @@ public:
   /// When the first frame or declaration came.
   Clock::time_point begun() const noexcept { return begun_; }
 
-  const std::vector<Declaration>& declarations() const noexcept { return declarations_; }
+  const std::list<Declaration>& declarations() const noexcept { return declarations_; }
+  std::list<Declaration> take_declarations() noexcept { return std::move(declarations_); }
   /// Forgets the frames, not the declarations.
   void drop_frames() noexcept;
   /// Closes the last block, and gives all of them away.
@@ -60,7 +65,7 @@ private:
   std::int64_t arrival_ = 0;
   format::FramesBlockBuilder builder_;
   std::vector<FilledBlock> filled_;
-  std::vector<Declaration> declarations_;
+  std::list<Declaration> declarations_; ///< which goes from group to group without memory
 };
 
 } // namespace datastream

@@ -28,6 +28,8 @@ constexpr char declaration_prefix = 'd';
 constexpr char positions_prefix = 'p';
 constexpr char segment_prefix = 's';
 
+constexpr std::size_t rocksdb_batch_header_bytes = 12;
+
 /// Numbers in keys sort as they count.
 template <class T>
 void put_sorted(std::string& key, T value) {
@@ -206,13 +208,13 @@ std::expected<PositionPage, ArchiveError> Metadata::positions(const StreamId& st
   return positions;
 }
 
-Metadata::Batch::Batch() : batch_(std::make_unique<rocksdb::WriteBatch>()) {}
-Metadata::Batch::~Batch() = default;
-Metadata::Batch::Batch(Batch&&) noexcept = default;
-Metadata::Batch& Metadata::Batch::operator=(Batch&&) noexcept = default;
+void Metadata::Batch::put_entry(std::string_view key, std::string_view value) {
+  format::put_text(entries_, key);
+  format::put_text(entries_, value);
+}
 
 void Metadata::Batch::set_archive(const format::ArchiveId& archive) {
-  batch_->Put(slice(archive_key), slice({archive.data(), archive.size()}));
+  put_entry(archive_key, {archive.data(), archive.size()});
 }
 
 void Metadata::Batch::set_cursor(const MetadataCursor& cursor) {
@@ -221,7 +223,7 @@ void Metadata::Batch::set_cursor(const MetadataCursor& cursor) {
   put(value, cursor.place.offset);
   put(value, cursor.place.sequence);
   put(value, cursor.place.checksum);
-  batch_->Put(slice(cursor_key), value);
+  put_entry(cursor_key, value);
 }
 
 void Metadata::Batch::add(const ListedSegment& segment) {
@@ -230,7 +232,7 @@ void Metadata::Batch::add(const ListedSegment& segment) {
   put(value, segment.first_sequence);
   put(value, segment.end_sequence);
   put(value, segment.bytes);
-  batch_->Put(segment_key(segment.number), value);
+  put_entry(segment_key(segment.number), value);
 }
 
 void Metadata::Batch::add(const Declaration& declaration) {
@@ -243,21 +245,27 @@ void Metadata::Batch::add(const Declaration& declaration) {
     put_sorted(key, std::get<ChannelDescriptorPtr>(declaration)->id.value);
   std::string value;
   format::encode(value, declaration);
-  batch_->Put(key, value);
+  put_entry(key, value);
 }
 
 void Metadata::Batch::set_positions(const StreamId& stream, std::uint64_t page,
                                     const PositionPage& positions) {
   std::string key = key_of(positions_prefix, stream);
   put_sorted(key, page);
-  batch_->Put(key,
-              rocksdb::Slice(reinterpret_cast<const char*>(positions.data()), sizeof positions));
+  put_entry(key, {reinterpret_cast<const char*>(positions.data()), sizeof positions});
 }
 
-std::expected<void, ArchiveError> Metadata::write(Batch&& batch, bool sync) {
+std::expected<void, ArchiveError> Metadata::write(const Batch& batch, bool sync) {
+  // Two lengths of four bytes are more than RocksDB takes for what it adds to each.
+  rocksdb::WriteBatch entries(rocksdb_batch_header_bytes + batch.entries_.size());
+  for (ByteReader in(batch.entries_); !in.empty();) {
+    const std::string_view key = in.take_text();
+    const std::string_view value = in.take_text();
+    entries.Put(slice(key), slice(value));
+  }
   rocksdb::WriteOptions options;
   options.sync = sync;
-  const rocksdb::Status status = db_->Write(options, batch.batch_.get());
+  const rocksdb::Status status = db_->Write(options, &entries);
   if (!status.ok())
     return std::unexpected(failed(directory_, status));
   return {};

@@ -15,12 +15,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rocksdb {
 class DB;
 class Env;
-class WriteBatch;
 } // namespace rocksdb
 
 namespace datastream {
@@ -71,11 +71,6 @@ public:
   /// Changes that are made together or not at all.
   class Batch {
   public:
-    Batch();
-    ~Batch();
-    Batch(Batch&&) noexcept;
-    Batch& operator=(Batch&&) noexcept;
-
     void set_archive(const format::ArchiveId& archive);
     void set_cursor(const MetadataCursor& cursor);
     void add(const ListedSegment& segment);
@@ -84,9 +79,12 @@ public:
 
   private:
     friend class Metadata;
-    std::unique_ptr<rocksdb::WriteBatch> batch_;
+    void put_entry(std::string_view key, std::string_view value);
+    /// Keys and values. Not RocksDB's own batch: where that is built with assertions, it ends the
+    /// process when there is no memory for it to grow.
+    std::string entries_;
   };
-  std::expected<void, ArchiveError> write(Batch&& batch, bool sync);
+  std::expected<void, ArchiveError> write(const Batch& batch, bool sync);
   /// Everything written so far will survive a power cut.
   std::expected<void, ArchiveError> sync();
 

@@ -1,5 +1,6 @@
 #include <datastream/archive/file_system.hpp>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -33,6 +34,10 @@ public:
 
 private:
   int number_;
+};
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
 };
 
 class PosixFile : public File {
@@ -171,14 +176,22 @@ public:
   }
 
   FileResult<std::vector<std::string>> list(const std::filesystem::path& directory) override {
-    std::error_code error;
+    // Not with `std::filesystem`: without memory its iterator ends the process.
+    const std::unique_ptr<DIR, CloseDirectory> opened(::opendir(directory.c_str()));
+    if (!opened)
+      return failed("list", directory);
     std::vector<std::string> names;
-    for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end;
-         at.increment(error))
-      names.push_back(at->path().filename().string());
-    if (error)
-      return std::unexpected(
-          FileError{{error.value(), std::generic_category()}, "list", directory});
+    for (;;) {
+      errno = 0;
+      const dirent* const entry = ::readdir(opened.get());
+      if (!entry)
+        break;
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..")
+        names.emplace_back(name);
+    }
+    if (errno != 0)
+      return failed("list", directory);
     return names;
   }
 

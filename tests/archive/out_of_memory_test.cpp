@@ -1,0 +1,261 @@
+/// An archive when any one allocation fails: what is lost is counted, and nothing is taken for
+/// damaged.
+
+#include "under_tsan.hpp"
+
+#if !DATASTREAM_UNDER_TSAN
+
+#include "archive_test_support.hpp"
+#include "eventually.hpp"
+#include "shortage.hpp"
+#include "watched_files.hpp"
+
+#include <datastream/archive/archive_reader.hpp>
+
+#include <map>
+#include <new>
+#include <optional>
+#include <set>
+
+using namespace datastream;
+using namespace datastream::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+const StreamId node_a{"node-a", {7}};
+const StreamId node_b{"node-b", {8}};
+
+/// The memory of RocksDB is not what is tested: it fares badly without.
+class EndsShortages : public FileWatcher {
+  Verdict judge(const FileOperation& operation) override {
+    if (operation.of_index()) {
+      ShortageElsewhere::end();
+      Shortage::end();
+    }
+    return {};
+  }
+};
+
+/// Files of an archive of which the first segment that is opened to be read finds a shortage.
+class ReplayShortage : public FileSystem {
+public:
+  explicit ReplayShortage(std::size_t n) : n_(n) {}
+  /// Ends it. Did it make an allocation fail?
+  bool end() {
+    const bool happened = begun_ && Shortage::happened();
+    shortage_.reset();
+    return happened;
+  }
+
+  FileResult<std::unique_ptr<File>> open(const std::filesystem::path& path, Mode mode) override {
+    auto file = real_.open(path, mode);
+    if (!begun_ && mode == Mode::read && format::parse_segment_name(path.filename().string())) {
+      begun_ = true;
+      shortage_.emplace(n_);
+    }
+    return file;
+  }
+  FileResult<void> rename(const std::filesystem::path& from,
+                          const std::filesystem::path& to) override {
+    return real_.rename(from, to);
+  }
+  FileResult<void> remove(const std::filesystem::path& path) override { return real_.remove(path); }
+  FileResult<void> make_read_only(const std::filesystem::path& path) override {
+    return real_.make_read_only(path);
+  }
+  FileResult<void> create_directory(const std::filesystem::path& path) override {
+    return real_.create_directory(path);
+  }
+  FileResult<void> sync_directory(const std::filesystem::path& path) override {
+    return real_.sync_directory(path);
+  }
+  FileResult<std::vector<std::string>> list(const std::filesystem::path& directory) override {
+    return real_.list(directory);
+  }
+  FileResult<std::unique_ptr<FileLock>> lock(const std::filesystem::path& path) override {
+    return real_.lock(path);
+  }
+
+private:
+  std::size_t n_;
+  bool begun_ = false;
+  std::optional<Shortage> shortage_;
+  FileSystem& real_ = posix_file_system();
+};
+
+std::unique_ptr<Archive> opened(const std::filesystem::path& directory,
+                                ArchiveOptions options = {}) {
+  options.group_delay = 1h;
+  options.segment_bytes = 600; // so that almost every group begins with a new one
+  options.retry_interval = 1ms;
+  auto archive = Archive::open(directory, std::move(options));
+  if (!archive)
+    FAIL(archive.error());
+  CHECK((*archive)->recovery().holes.empty());
+  return std::move(*archive);
+}
+
+/// Every frame of both streams is there once, from 0 on.
+void check_frames(const std::filesystem::path& directory, std::size_t of_each) {
+  std::map<StreamId, std::set<std::uint64_t>> positions;
+  const auto frames = frames_in(directory);
+  for (const StoredFrame& frame : frames)
+    positions[frame.stream].insert(frame.frame.position.value);
+  CHECK(frames.size() == 2 * of_each);
+  for (const StreamId& stream : {node_a, node_b}) {
+    CHECK(positions[stream].size() == of_each);
+    CHECK(*positions[stream].rbegin() == of_each - 1);
+  }
+  CHECK(ArchiveReader::open(directory)->verify().empty());
+}
+
+bool is_damage(const ArchiveError& error) {
+  using Kind = ArchiveError::Kind;
+  return error.kind != Kind::io && error.kind != Kind::no_room;
+}
+
+} // namespace
+
+TEST_CASE("memory_that_is_missing_while_appending_costs_counted_frames_and_no_stream") {
+  TemporaryDirectory directory;
+  {
+    const auto archive = opened(directory.path());
+    std::uint64_t done = 0;
+    bool happened = true;
+    for (std::size_t n = 0; happened; ++n, done += 20) {
+      CAPTURE(n);
+      const FrameBatch batch = batch_of(node_a, done, 20, 1, 100);
+      const std::uint64_t before = archive->ledger().not_stored.out_of_memory;
+      Archive::Appended appended;
+      {
+        const Shortage shortage(n);
+        appended = archive->append(batch);
+        happened = Shortage::happened();
+      }
+      CHECK(archive->ledger().balanced());
+      CHECK(appended.taken + appended.not_stored == 20);
+      CHECK(archive->ledger().not_stored.out_of_memory - before == appended.not_stored);
+      CHECK(archive->append(batch).taken == appended.not_stored); // and so it comes again
+      CHECK(archive->append(batch_of(node_b, done, 20, 1, 100)).taken == 20);
+      REQUIRE(archive->flush());
+    }
+    CHECK(done > 100);
+    CHECK(archive->ledger().balanced());
+    REQUIRE(archive->close());
+    check_frames(directory.path(), done);
+  }
+  opened(directory.path());
+}
+
+TEST_CASE("memory_that_is_missing_for_a_declaration_loses_no_name") {
+  TemporaryDirectory directory;
+  std::uint32_t channels = 0;
+  {
+    const auto archive = opened(directory.path());
+    bool happened = true;
+    for (std::size_t n = 0; happened; ++n) {
+      const Declaration declaration = channel_declaration(node_a, ++channels, "name");
+      try {
+        const Shortage shortage(n);
+        archive->declare(declaration);
+        happened = Shortage::happened();
+      } catch (const std::bad_alloc&) {
+        archive->declare(declaration);
+      }
+    }
+    CHECK(channels > 2);
+    REQUIRE(archive->close());
+  }
+  const auto archive = opened(directory.path());
+  for (std::uint32_t channel = 1; channel <= channels; ++channel)
+    CHECK(archive->catalog().find_channel(node_a, ChannelId{channel}));
+}
+
+TEST_CASE("memory_that_is_missing_while_committing_costs_counted_frames_and_no_stream") {
+  bool happened = true;
+  std::size_t n = 0;
+  for (; happened; ++n) {
+    CAPTURE(n);
+    TemporaryDirectory directory; // a new one each time, so that RocksDB has nothing else to do
+    EndsShortages watcher;
+    WatchedFiles files(directory.path(), watcher);
+    {
+      const auto archive = opened(directory.path());
+      archive->append(batch_of(node_a, 0, 20, 1, 100));
+      archive->append(batch_of(node_b, 0, 20, 1, 100));
+      REQUIRE(archive->close());
+    }
+    {
+      const auto archive =
+          opened(directory.path(), {.files = &files.files(), .metadata = files.env()});
+      const auto append = [&](std::uint64_t first) {
+        return archive->append(batch_of(node_a, first, 10, 1, 100)).not_stored == 0 &&
+               archive->append(batch_of(node_b, first, 10, 1, 100)).not_stored == 0;
+      };
+      archive->declare(channel_declaration(node_a, 1, "name"));
+      REQUIRE(append(20));
+      std::expected<Sequence, ArchiveError> durable;
+      {
+        const ShortageElsewhere shortage(n);
+        durable = archive->flush();
+        happened = ShortageElsewhere::happened();
+      }
+      if (!durable)
+        CHECK_MESSAGE(!is_damage(durable.error()), durable.error());
+      // And so they come again. The archive goes on by itself.
+      CHECK(eventually([&] {
+        const bool taken = append(20);
+        const auto flushed = archive->flush();
+        CHECK((flushed || !is_damage(flushed.error())));
+        CHECK(archive->ledger().balanced());
+        return flushed && taken;
+      }));
+      CHECK(archive->ledger().stored == 20);
+      if (!archive->close()) // it was the index that lacked memory, and opening sees to that
+        CHECK(happened);
+    }
+    const auto archive = opened(directory.path());
+    check_frames(directory.path(), 30);
+    CHECK(archive->catalog().find_channel(node_a, ChannelId{1}));
+  }
+  CHECK(n > 20);
+}
+
+TEST_CASE("memory_that_is_missing_while_segments_are_replayed_is_told_as_such") {
+  bool happened = true;
+  std::size_t n = 0;
+  for (; happened; ++n) {
+    CAPTURE(n);
+    TemporaryDirectory directory;
+    {
+      const auto archive = opened(directory.path());
+      for (std::uint64_t first = 0; first < 40; first += 20) {
+        archive->append(batch_of(node_a, first, 20, 1, 100));
+        archive->append(batch_of(node_b, first, 20, 1, 100));
+        REQUIRE(archive->flush());
+      }
+      REQUIRE(archive->close());
+    }
+    std::filesystem::remove_all(directory / "index");
+    ReplayShortage files(n);
+    EndsShortages watcher;
+    WatchedFiles index(directory.path(), watcher);
+    try {
+      const auto archive =
+          Archive::open(directory.path(), {.files = &files, .metadata = index.env()});
+      if (!archive)
+        CHECK_MESSAGE(!is_damage(archive.error()), archive.error());
+      else
+        CHECK((*archive)->recovery().holes.empty());
+    } catch (const std::bad_alloc&) {
+    }
+    happened = files.end();
+    const auto archive = opened(directory.path());
+    CHECK(archive->last_durable() == Sequence{80});
+    check_frames(directory.path(), 40);
+  }
+  CHECK(n > 20);
+}
+
+#endif
