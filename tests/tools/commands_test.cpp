@@ -102,6 +102,8 @@ TEST_CASE("the_exit_status_tells_usage_from_what_could_not_be_done") {
                                                 {"cat", golden, "--tail", "1", "--lines", "x"},
                                                 {"cat", golden, "--tail", "1", "--json"},
                                                 {"cat", golden, "--raw", "--json"},
+                                                {"cat", golden, "--raw", "--series", "x"},
+                                                {"cat", golden, "--lines", "x", "--channel", "x"},
                                                 {"cat", golden, "--series", "x", "--follow"},
                                                 {"import", golden},
                                                 {"verify"},

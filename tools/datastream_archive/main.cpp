@@ -12,6 +12,7 @@
 #include <iostream>
 #include <new>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -60,10 +61,11 @@ void add_cat(CLI::App& app, CatOptions& options) {
       [&](const StreamId& stream) { options.streams.push_back(stream); },
       "NODE#LIFE: this stream only; may be repeated")
       ->type_name("STREAM");
-  command
-      .add_option("--channel", options.channels, "The channel of this name only; may be repeated")
-      ->take_all()
-      ->allow_extra_args(false);
+  CLI::Option* channel = command
+                             .add_option("--channel", options.channels,
+                                         "The channel of this name only; may be repeated")
+                             ->take_all()
+                             ->allow_extra_args(false);
   add_parsed(
       command, "--positions", parse_positions,
       [&](PositionRange range) { options.positions = range; },
@@ -87,7 +89,8 @@ void add_cat(CLI::App& app, CatOptions& options) {
   for (CLI::Option* option : {tail, lines, series})
     option->group(by_stream);
   tail->excludes(lines)->excludes(series);
-  lines->excludes(series);
+  lines->excludes(series)->excludes(channel);
+  series->excludes(channel)->excludes(raw);
 
   const std::string by_arrival = "In the order in which they arrived";
   const auto now = std::chrono::system_clock::now();
@@ -104,17 +107,18 @@ void add_cat(CLI::App& app, CatOptions& options) {
   command.add_flag("--arrivals", options.by_sequence, "All of it in this order");
   command.add_flag("--follow", options.follow, "Go on with what will come");
   command.add_flag("--json", options.json, "As export writes it");
+  std::vector<CLI::Option*> asked_by_arrival;
   for (const char* name :
        {"--from", "--to", "--since", "--until", "--arrivals", "--follow", "--json"}) {
     CLI::Option* option = command.get_option(name)->group(by_arrival);
     for (CLI::Option* other : {tail, lines, series})
       option->excludes(other);
+    asked_by_arrival.push_back(option);
   }
   command.get_option("--json")->excludes(raw);
-  command.callback([&] {
-    for (const char* name :
-         {"--from", "--to", "--since", "--until", "--arrivals", "--follow", "--json"})
-      options.by_sequence |= command.get_option(name)->count() != 0;
+  command.callback([&options, asked_by_arrival] {
+    for (const CLI::Option* option : asked_by_arrival)
+      options.by_sequence |= option->count() != 0;
   });
 }
 
