@@ -14,13 +14,14 @@
 namespace datastream {
 namespace {
 
-constexpr auto section = "datastream";
-constexpr auto mux_frames = "mux-frames";
-constexpr auto mux_bytes = "mux-bytes";
-constexpr auto tick_interval = "tick-interval";
-constexpr auto health_interval = "health-interval";
-constexpr auto close_deadline = "close-deadline";
-constexpr auto fanout = "fanout";
+// Arrays, because with clang CAF 0.17.6 takes no pointers for texts.
+constexpr char section[] = "datastream";
+constexpr char mux_frames[] = "mux-frames";
+constexpr char mux_bytes[] = "mux-bytes";
+constexpr char tick_interval[] = "tick-interval";
+constexpr char health_interval[] = "health-interval";
+constexpr char close_deadline[] = "close-deadline";
+constexpr char fanout[] = "fanout";
 
 /// Reads keys of our section until one is wrong.
 class Section {

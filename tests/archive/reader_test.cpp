@@ -450,6 +450,39 @@ TEST_CASE("a_sealed_segment_costs_its_header_and_footer_until_a_body_is_wanted")
   CHECK(files.counts().segment_reads == 5 + 1 + 2 * 10); // opened again; heads and bodies
 }
 
+TEST_CASE("indexes_beyond_their_bound_are_read_again_and_those_in_use_are_not") {
+  TemporaryDirectory directory;
+  HandMadeArchive archive(directory.path());
+  constexpr std::uint64_t segments = 48;
+  // About three megabytes of index for each segment: twice the bound together.
+  for (std::uint64_t segment = 0; segment < segments; ++segment) {
+    archive.begin_segment();
+    archive.write_block({std::string(900U << 10U, static_cast<char>('a' + segment % 26)), {1}},
+                        frames_at(segment, 1));
+    archive.write_block(node_a, frames_at(segment, 1));
+    if (segment + 1 < segments)
+      archive.seal();
+  }
+  archive.publish();
+  WatchedFiles files;
+  ArchiveReader reader = reader_of(directory.path(), &files);
+  std::uint64_t before = files.counts().segment_reads;
+  const auto reads = [&] {
+    return files.counts().segment_reads - std::exchange(before, files.counts().segment_reads);
+  };
+  ArchiveCursor cursor = cursor_of(reader, 0, {.stream = node_a}); // stays in the first segment
+  REQUIRE(*cursor.next());
+  const std::uint64_t first = reads();
+  CHECK(reader.stream(node_a)->size() == segments);
+  const std::uint64_t all = reads();
+  CHECK(all > 4 * (segments - 1));
+  // From the first to the last again: what was kept is forgotten before its turn comes.
+  CHECK(reader.stream(node_a)->size() == segments);
+  CHECK(reads() == all);
+  CHECK(all == 4 * (segments - 2) + 5);
+  CHECK(first > 0);
+}
+
 TEST_CASE("archive_rule_09_a_failure_of_the_system_never_looks_like_an_absence") {
   TemporaryDirectory directory;
   HandMadeArchive archive(directory.path());

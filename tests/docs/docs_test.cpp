@@ -126,6 +126,7 @@ std::map<std::string, std::string> defaults_in_words() {
       {"archive_compared_frames", number_of(archive_compared_frames, "frames")},
       {"archive_retry", time(archive_retry, "ms")},
       {"archive_poll", time(archive_poll, "ms")},
+      {"archive_reader_index_bytes", in_bytes(archive_reader_index_bytes)},
       {"json_depth", number_of(json_depth, "levels")},
   };
 }

@@ -2,6 +2,8 @@
 
 #include "tip_file.hpp"
 
+#include <datastream/defaults.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <ranges>
@@ -22,9 +24,6 @@ using Kind = ArchiveError::Kind;
 /// created: another look finds one of them whole.
 constexpr int tip_tries = 50;
 constexpr std::chrono::milliseconds tip_pause{1};
-
-/// Of all indexes that are kept without being in use: those of some gigabytes of ordinary blocks.
-constexpr std::size_t kept_memory_max = 64U << 20U;
 
 } // namespace
 
@@ -219,7 +218,7 @@ void SegmentSet::keep(const SegmentIndexPtr& index) {
   std::size_t sum = 0;
   for (const Kept& kept : kept_)
     sum += kept.memory;
-  while (sum > kept_memory_max && kept_.size() > 1) {
+  while (sum > defaults::archive_reader_index_bytes && kept_.size() > 1) {
     sum -= kept_.back().memory;
     kept_.pop_back();
   }

@@ -121,6 +121,9 @@ inline constexpr std::size_t archive_compared_frames = 1U << 20U;
 inline constexpr std::chrono::milliseconds archive_retry{1000};
 /// Time between two looks of a reader at how far an archive is durable, while it waits for more.
 inline constexpr std::chrono::milliseconds archive_poll{2};
+/// Bytes of segments' indexes that a reader keeps although nobody uses them: those of ten gigabytes
+/// in ordinary blocks. They are read again otherwise.
+inline constexpr std::size_t archive_reader_index_bytes = 64U << 20U;
 
 /// Levels of nesting that a JSON document may have, as peers of this protocol have it.
 inline constexpr std::size_t json_depth = 127;

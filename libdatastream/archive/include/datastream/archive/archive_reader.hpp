@@ -57,8 +57,9 @@ enum class Holes {
 ///       consumer.accept((*batch)->frames);
 ///     }
 ///
-/// Memory: an index entry for each block of the segments that were asked for, and the blocks that
-/// are being read; never the archive.
+/// Memory: the indexes of the segments that were used last, up to
+/// `defaults::archive_reader_index_bytes` and at least those in use; an entry for each block of a
+/// stream that was asked for; and the blocks that are being read. Never the archive.
 ///
 /// A failure never looks like an absence: where a segment is missing or damaged, everything that
 /// would need it is an error that names the frames concerned, and everything else works.
