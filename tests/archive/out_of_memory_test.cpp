@@ -12,6 +12,7 @@
 
 #include <datastream/archive/archive_reader.hpp>
 
+#include <atomic>
 #include <map>
 #include <new>
 #include <optional>
@@ -26,14 +27,20 @@ namespace {
 const StreamId node_a{"node-a", {7}};
 const StreamId node_b{"node-b", {8}};
 
-/// The memory of RocksDB is not what is tested: it fares badly without.
-class EndsShortages : public FileWatcher {
+/// The memory of RocksDB is not what is tested: it fares badly without. Nothing is short any more
+/// once it writes.
+class IndexWatch : public FileWatcher {
+public:
+  std::atomic<bool> refuses_next{false};
+  std::atomic<bool> happened{false}; ///< an allocation has failed in a thread that wrote the index
+
+private:
   Verdict judge(const FileOperation& operation) override {
-    if (operation.of_index()) {
-      ShortageElsewhere::end();
-      Shortage::end();
-    }
-    return {};
+    if (!operation.of_index())
+      return {};
+    happened = happened || Shortage::happened();
+    Shortage::end();
+    return {refuses_next.exchange(false) ? std::errc::io_error : std::errc{}};
   }
 };
 
@@ -177,42 +184,56 @@ TEST_CASE("memory_that_is_missing_while_committing_costs_counted_frames_and_no_s
   std::size_t n = 0;
   for (; happened; ++n) {
     CAPTURE(n);
-    TemporaryDirectory directory; // a new one each time, so that RocksDB has nothing else to do
-    EndsShortages watcher;
-    WatchedFiles files(directory.path(), watcher);
+    TemporaryDirectory directory;
+    IndexWatch watch;
+    WatchedFiles files(directory.path(), watch);
     {
-      const auto archive = opened(directory.path());
-      archive->append(batch_of(node_a, 0, 20, 1, 100));
-      archive->append(batch_of(node_b, 0, 20, 1, 100));
-      REQUIRE(archive->close());
-    }
-    {
+      // The committing thread is ours for a moment when it says that it goes on after a failure.
+      // What it does next is to commit.
+      std::atomic<bool> short_of_memory{false};
+      std::optional<Shortage> shortage;
       const auto archive =
-          opened(directory.path(), {.files = &files.files(), .metadata = files.env()});
-      const auto append = [&](std::uint64_t first) {
-        return archive->append(batch_of(node_a, first, 10, 1, 100)).not_stored == 0 &&
-               archive->append(batch_of(node_b, first, 10, 1, 100)).not_stored == 0;
+          opened(directory.path(), {.events = {.suspended =
+                                                   [&](const auto&) {
+                                                     if (short_of_memory)
+                                                       watch.happened =
+                                                           watch.happened || Shortage::happened();
+                                                   },
+                                               .resumed =
+                                                   [&] {
+                                                     if (!short_of_memory)
+                                                       shortage.emplace(n);
+                                                     short_of_memory = true;
+                                                   }},
+                                    .files = &files.files(),
+                                    .metadata = files.env()});
+      const auto append = [&](std::uint64_t first, std::size_t count) {
+        return archive->append(batch_of(node_a, first, count, 1, 100)).not_stored == 0 &&
+               archive->append(batch_of(node_b, first, count, 1, 100)).not_stored == 0;
       };
+      watch.refuses_next = true;
+      REQUIRE(append(0, 20));
+      REQUIRE(eventually([&] {
+        (void)archive->flush();
+        return short_of_memory.load();
+      }));
       archive->declare(channel_declaration(node_a, 1, "name"));
-      REQUIRE(append(20));
-      std::expected<Sequence, ArchiveError> durable;
-      {
-        const ShortageElsewhere shortage(n);
-        durable = archive->flush();
-        happened = ShortageElsewhere::happened();
-      }
+      append(20, 10);
+      const auto durable = archive->flush();
       if (!durable)
         CHECK_MESSAGE(!is_damage(durable.error()), durable.error());
       // And so they come again. The archive goes on by itself.
       CHECK(eventually([&] {
-        const bool taken = append(20);
+        const bool taken = append(20, 10);
         const auto flushed = archive->flush();
         CHECK((flushed || !is_damage(flushed.error())));
         CHECK(archive->ledger().balanced());
         return flushed && taken;
       }));
-      CHECK(archive->ledger().stored == 20);
-      if (!archive->close()) // it was the index that lacked memory, and opening sees to that
+      CHECK(archive->ledger().stored == 60);
+      const auto closed = archive->close();
+      happened = watch.happened;
+      if (!closed) // it was the index that lacked memory, and opening sees to that
         CHECK(happened);
     }
     const auto archive = opened(directory.path());
@@ -239,8 +260,8 @@ TEST_CASE("memory_that_is_missing_while_segments_are_replayed_is_told_as_such") 
     }
     std::filesystem::remove_all(directory / "index");
     ReplayShortage files(n);
-    EndsShortages watcher;
-    WatchedFiles index(directory.path(), watcher);
+    IndexWatch watch;
+    WatchedFiles index(directory.path(), watch);
     try {
       const auto archive =
           Archive::open(directory.path(), {.files = &files, .metadata = index.env()});

@@ -4,7 +4,6 @@
 
 #include "shortage.hpp"
 
-#include <atomic>
 #include <cstdlib>
 #include <limits>
 #include <new>
@@ -15,29 +14,12 @@ constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 thread_local std::size_t allocations_left = never; // until one fails
 thread_local bool one_failed = false;
 
-std::atomic<std::size_t> others_left = never;
-std::atomic<bool> other_failed = false;
-thread_local bool is_no_other = false; // the thread that waits for what happens elsewhere
-
-/// Whether this allocation is the one that fails in another thread.
-bool fails_elsewhere() noexcept {
-  if (others_left.load(std::memory_order_relaxed) == never || is_no_other)
-    return false;
-  if (others_left.fetch_sub(1) != 0)
-    return false;
-  others_left = never;
-  other_failed = true;
-  return true;
-}
-
 void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
   if (allocations_left != never && allocations_left-- == 0) {
     allocations_left = never;
     one_failed = true;
     return nullptr;
   }
-  if (fails_elsewhere())
-    return nullptr;
   bytes = (bytes + alignment - 1) / alignment * alignment; // as aligned_alloc wants it
   return std::aligned_alloc(alignment, bytes ? bytes : alignment);
 }
@@ -105,25 +87,6 @@ void Shortage::end() {
 
 bool Shortage::happened() {
   return one_failed;
-}
-
-ShortageElsewhere::ShortageElsewhere(std::size_t n) {
-  is_no_other = true;
-  other_failed = false;
-  others_left = n;
-}
-
-ShortageElsewhere::~ShortageElsewhere() {
-  end();
-  is_no_other = false;
-}
-
-void ShortageElsewhere::end() {
-  others_left = never;
-}
-
-bool ShortageElsewhere::happened() {
-  return other_failed;
 }
 
 } // namespace datastream::test

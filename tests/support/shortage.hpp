@@ -20,18 +20,4 @@ public:
   static bool happened();
 };
 
-/// The same for all other threads together.
-class ShortageElsewhere {
-public:
-  explicit ShortageElsewhere(std::size_t n);
-  ~ShortageElsewhere();
-  ShortageElsewhere(const ShortageElsewhere&) = delete;
-  ShortageElsewhere& operator=(const ShortageElsewhere&) = delete;
-
-  /// From here on there is enough for everybody. Any thread.
-  static void end();
-  /// Did the last one make an allocation fail?
-  static bool happened();
-};
-
 } // namespace datastream::test
