@@ -119,7 +119,7 @@ Metadata::open(const std::filesystem::path& directory, rocksdb::Env* env) {
 std::expected<void, ArchiveError> Metadata::destroy(const std::filesystem::path& directory,
                                                     rocksdb::Env* env) {
   const rocksdb::Status status = rocksdb::DestroyDB(directory.string(), options_for(env));
-  if (!status.ok())
+  if (!status.ok() && !status.IsPathNotFound()) // nothing there is nothing left
     return std::unexpected(failed(directory, status));
   return {};
 }
