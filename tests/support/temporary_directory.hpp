@@ -9,8 +9,8 @@
 
 namespace datastream::test {
 
-/// Empty at first; removed with everything in it. In memory where the system offers that: a test that
-/// opens an archive at every byte would spend its time waiting for the disk.
+/// Empty at first; removed with everything in it. In memory where the system offers that: a test
+/// that opens an archive at every byte would spend its time waiting for the disk.
 class TemporaryDirectory {
 public:
   TemporaryDirectory() {

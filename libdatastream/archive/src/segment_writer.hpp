@@ -49,12 +49,11 @@ public:
                                                            const std::filesystem::path& directory,
                                                            const format::SegmentHeader& header);
 
-  /// Writes what lies behind `durable` once more, and syncs it: after a crash, and the more so after
-  /// a sync that failed, memory may have what the disk has not. To be done before anybody believes
-  /// what is in the last segment. One that is read-only was synced before it was made so.
-  static std::expected<void, WriteFailure> make_durable(FileSystem& files,
-                                                        const std::filesystem::path& path,
-                                                        std::uint64_t durable);
+  /// Writes what lies behind `durable` once more, and syncs it: after a crash, and the more so
+  /// after a sync that failed, memory may have what the disk has not. To be done before anybody
+  /// believes what is in the last segment. One that is read-only was synced before it was made so.
+  static std::expected<void, WriteFailure>
+  make_durable(FileSystem& files, const std::filesystem::path& path, std::uint64_t durable);
 
   /// Goes on with one, which is durable, of which `entries` were found to be whole, and cuts off
   /// what is behind them.

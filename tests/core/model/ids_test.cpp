@@ -14,9 +14,9 @@ TEST_CASE("a_stream_is_read_as_it_is_written") {
 }
 
 TEST_CASE("what_is_not_written_as_a_stream_is_none") {
-  for (const char* text : {"", "node", "7", "node#", "node#-1", "node#+1", "node# 1", "node#1 ",
-                           "node#07", "node#00", "node#0x1", "node#1.0",
-                           "node#18446744073709551616", "node#99999999999999999999999"}) {
+  for (const char* text :
+       {"", "node", "7", "node#", "node#-1", "node#+1", "node# 1", "node#1 ", "node#07", "node#00",
+        "node#0x1", "node#1.0", "node#18446744073709551616", "node#99999999999999999999999"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_stream_id(text));
   }

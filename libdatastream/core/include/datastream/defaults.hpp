@@ -101,13 +101,13 @@ inline constexpr std::chrono::seconds keepalive_idle{10};
 inline constexpr std::chrono::seconds keepalive_interval{5};
 inline constexpr std::chrono::seconds keepalive_timeout{30};
 
-/// Bytes of a group that an archive commits at once: a sync costs the same up to a megabyte, and this
-/// is filled while the one before it is synced.
+/// Bytes of a group that an archive commits at once: a sync costs the same up to a megabyte, and
+/// this is filled while the one before it is synced.
 inline constexpr std::size_t archive_group_bytes = 4U << 20U;
 /// How long the first frame of a group waits for others: a few syncs of a disk.
 inline constexpr std::chrono::milliseconds archive_group_delay{20};
-/// Bytes of a block, uncompressed, in which frames are compressed and read: little for who wants one
-/// frame, enough to compress well.
+/// Bytes of a block, uncompressed, in which frames are compressed and read: little for who wants
+/// one frame, enough to compress well.
 inline constexpr std::size_t archive_block_bytes = 256U << 10U;
 /// Bytes of a segment: what is replayed at most when an archive is opened after a crash, in about a
 /// second; a hundred files for a disk of tens of gigabytes.

@@ -32,7 +32,8 @@ struct ReadFilter {
 /// Frames that arrived together, sharing the memory of the block that was read; or declarations.
 struct ArchivedBatch {
   /// What a segment says of its streams and channels, before the frames that need it, also when one
-  /// begins to read within it: once for each segment, so again and again. In a batch without frames.
+  /// begins to read within it: once for each segment, so again and again. In a batch without
+  /// frames.
   std::vector<Declaration> declarations;
   FrameBatch frames; ///< of one stream
   std::chrono::system_clock::time_point arrival;
