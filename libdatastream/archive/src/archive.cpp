@@ -59,7 +59,7 @@ private:
   /// A group on its way to the disk.
   struct Committing {
     Group group;
-    StoredPositions::Changes changes;
+    StoredPositions::Changes changes{};
     std::uint64_t ticket = 0;
     /// Why it was not stored, should it not be.
     std::uint64_t NotStored::* reason = &NotStored::no_room;
@@ -108,6 +108,7 @@ private:
 
   // The committing thread's own.
   OpenedArchive opened_;
+  Group spare_{defaults::archive_block_bytes}; ///< for the next one to fill, with its memory
   std::optional<RecoveryOptions::Committed>
       committed_; ///< at the end of the last life of `opened_`
   format::Compressor committing_compressor_;
@@ -205,6 +206,8 @@ Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t ar
     for (; next < batch.size(); ++next) {
       if (!takes() || filling_bytes() >= options_.group_bytes) {
         begun = false;
+        if (takes())
+          filling_.close_block(filling_compressor_); // while the disk is busy with the one before
         if (!wait_for_room(lock)) {
           rest_is_lost(next, reason());
           break;
@@ -363,20 +366,19 @@ void Archive::Impl::run() {
 }
 
 void Archive::Impl::commit_filling(Lock& lock) {
-  std::optional<Committing> taken;
+  Committing committing{.group = std::move(spare_), .ticket = ticket_};
   try {
-    taken.emplace(
-        Committing{Group(defaults::archive_block_bytes), positions_.take_changes(), ticket_});
+    committing.changes = positions_.take_changes();
   } catch (const std::bad_alloc&) {
     // Nothing was taken, and all of it can be tried once more, but for a last time.
     if (work_.wait_for(lock, options_.retry_interval, [&] { return closing_; })) {
       drop_filling(&NotStored::out_of_memory);
       ledger_.refused_declarations += filling_.declarations().size();
-      filling_ = Group(defaults::archive_block_bytes);
+      filling_.clear();
     }
+    spare_ = std::move(committing.group);
     return;
   }
-  Committing& committing = *taken;
   std::swap(committing.group, filling_);
   ++ticket_;
   commit_wanted_ = false;
@@ -394,7 +396,10 @@ void Archive::Impl::commit_filling(Lock& lock) {
   }
   if (!stored) {
     lock.lock();
-    return fail(lock, committing, stored.error());
+    fail(lock, committing, stored.error());
+    committing.group.clear();
+    spare_ = std::move(committing.group);
+    return;
   }
   std::expected<void, ArchiveError> followed = write_tip();
 
@@ -414,6 +419,8 @@ void Archive::Impl::commit_filling(Lock& lock) {
 
   if (followed)
     followed = write_metadata(committing);
+  committing.group.clear();
+  spare_ = std::move(committing.group);
   lock.lock();
   if (followed)
     positions_.committed(committing.changes.number);
@@ -481,7 +488,10 @@ Archive::Impl::write_segment(Committing& committing, std::vector<format::BlockSt
     for (const format::BlockStream& stream : streams)
       highest_durable_.try_emplace(*stream.stream);
   }
-  return opened_.segment->commit(blocks, declared);
+  const auto committed = opened_.segment->commit(blocks, declared);
+  for (format::UnplacedBlock& block : blocks)
+    committing.group.reuse(std::move(block.body));
+  return committed;
 }
 
 std::expected<void, WriteFailure> Archive::Impl::next_segment() {

@@ -1,5 +1,6 @@
 #include "group.hpp"
 
+#include <new>
 #include <utility>
 
 namespace datastream {
@@ -17,7 +18,7 @@ void Group::begin_batch(const std::shared_ptr<const StreamId>& stream, std::int6
 
 void Group::add(const FrameView& frame, format::Compressor& compressor) {
   if (builder_.bytes() >= block_bytes_ || !builder_.has_room(*stream_, frame.payload.size())) {
-    finish_block(compressor);
+    close_block(compressor);
     builder_.begin_batch(stream_, arrival_);
   }
   note_begin();
@@ -37,14 +38,18 @@ void Group::declare_first(std::list<Declaration>&& declarations) noexcept {
   declarations_.splice(declarations_.begin(), declarations);
 }
 
-void Group::finish_block(format::Compressor& compressor) {
+void Group::close_block(format::Compressor& compressor) {
   if (builder_.empty())
     return;
   filled_.reserve(filled_.size() + 1);
   std::vector<format::BlockStream> streams = builder_.streams();
   format::UnplacedBlock block = builder_.finish(compressor);
-  filled_bytes_ += block.size();
+  filled_bytes_ += block.header.raw_bytes + block.directory.size();
   filled_.push_back({std::move(block), std::move(streams)});
+  if (!memory_.empty()) {
+    builder_.clear(std::move(memory_.back()));
+    memory_.pop_back();
+  }
 }
 
 void Group::drop_frames() noexcept {
@@ -54,8 +59,25 @@ void Group::drop_frames() noexcept {
   frames_ = 0;
 }
 
+void Group::reuse(std::string&& memory) noexcept {
+  constexpr std::size_t worth_keeping = 4096;
+  if (memory.capacity() < worth_keeping || memory.capacity() > 4 * block_bytes_)
+    return; // or that of a huge payload
+  try {
+    memory_.push_back(std::move(memory));
+  } catch (const std::bad_alloc&) {
+    // then it is freed
+  }
+}
+
+void Group::clear() noexcept {
+  drop_frames();
+  declarations_.clear();
+  stream_.reset();
+}
+
 std::vector<FilledBlock> Group::take_blocks(format::Compressor& compressor) {
-  finish_block(compressor);
+  close_block(compressor);
   return std::move(filled_);
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -41,7 +42,7 @@ public:
 
   bool empty() const noexcept { return frames_ == 0 && declarations_.empty(); }
   std::uint64_t frames() const noexcept { return frames_; }
-  /// About what it will take in the file.
+  /// About what it takes, uncompressed.
   std::size_t bytes() const noexcept { return filled_bytes_ + builder_.bytes(); }
   /// When the first frame or declaration came.
   Clock::time_point begun() const noexcept { return begun_; }
@@ -50,13 +51,19 @@ public:
   std::list<Declaration> take_declarations() noexcept { return std::move(declarations_); }
   /// Forgets the frames, not the declarations.
   void drop_frames() noexcept;
+  /// Compresses what there is of the last block: nothing more is to be added to it.
+  void close_block(format::Compressor& compressor);
   /// Closes the last block, and gives all of them away.
   std::vector<FilledBlock> take_blocks(format::Compressor& compressor);
 
+  /// Memory of a block that was written, for one that will be: touching new memory costs more than
+  /// filling it.
+  void reuse(std::string&& memory) noexcept;
+  /// Forgets everything but that memory.
+  void clear() noexcept;
+
 private:
   void note_begin();
-  void finish_block(format::Compressor& compressor);
-
   std::size_t block_bytes_;
   std::uint64_t frames_ = 0;
   std::size_t filled_bytes_ = 0;
@@ -65,6 +72,7 @@ private:
   std::int64_t arrival_ = 0;
   format::FramesBlockBuilder builder_;
   std::vector<FilledBlock> filled_;
+  std::vector<std::string> memory_;
   std::list<Declaration> declarations_; ///< which goes from group to group without memory
 };
 

@@ -19,6 +19,8 @@ constexpr std::size_t stream_entry_bytes = 40;
 constexpr std::size_t batch_entry_bytes = 16;
 /// Fast enough to hide behind the disk; more effort gains little with telemetry.
 constexpr int compression_level = 1;
+/// Kept between two blocks: those of ordinary size.
+constexpr std::size_t scratch_bytes_max = 1U << 20U;
 
 std::string header_without_checksum(const BlockHeader& header) {
   std::string out;
@@ -66,29 +68,32 @@ Compressor::~Compressor() {
   ZSTD_freeCCtx(context_);
 }
 
-std::string Compressor::compress(std::string_view body) noexcept {
+bool Compressor::compress(std::string& body) noexcept {
   if (body.empty())
-    return {};
+    return false;
   try {
-    // Room for something smaller only.
-    std::string smaller(body.size() - 1, '\0');
-    const std::size_t size = ZSTD_compressCCtx(context_, smaller.data(), smaller.size(),
-                                               body.data(), body.size(), compression_level);
-    smaller.resize(ZSTD_isError(size) != 0 ? 0 : size);
-    return smaller;
+    // Room for something smaller only. The memory is kept: touching it anew costs more than the
+    // rest.
+    if (scratch_.size() < body.size() - 1)
+      scratch_.resize(body.size() - 1);
   } catch (const std::bad_alloc&) {
-    return {}; // what is not compressed needs no memory
+    return false; // what is not compressed needs no memory
   }
+  const std::size_t size = ZSTD_compressCCtx(context_, scratch_.data(), body.size() - 1,
+                                             body.data(), body.size(), compression_level);
+  if (ZSTD_isError(size) != 0)
+    return false;
+  body.assign(scratch_, 0, size); // which has room for more
+  if (scratch_.size() > scratch_bytes_max)
+    scratch_ = {};
+  return true;
 }
 
 UnplacedBlock Compressor::finish(BlockHeader header, std::string directory,
                                  std::string body) noexcept {
   header.directory_bytes = static_cast<std::uint32_t>(directory.size());
   header.raw_bytes = static_cast<std::uint32_t>(body.size());
-  if (std::string smaller = compress(body); !smaller.empty()) {
-    body = std::move(smaller);
-    header.compression = Compression::zstd;
-  }
+  header.compression = compress(body) ? Compression::zstd : Compression::none;
   header.stored_bytes = static_cast<std::uint32_t>(body.size());
   header.body_checksum = checksum(body);
   return {header, std::move(directory), std::move(body)};

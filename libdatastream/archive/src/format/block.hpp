@@ -99,10 +99,11 @@ public:
   UnplacedBlock finish(BlockHeader header, std::string directory, std::string body) noexcept;
 
 private:
-  /// Empty if it would not become smaller.
-  std::string compress(std::string_view body) noexcept;
+  /// In place, in the same memory; false: it would not become smaller.
+  bool compress(std::string& body) noexcept;
 
   ZSTD_CCtx_s* context_;
+  std::string scratch_;
 };
 
 /// Reads a header, with its bounds checked, but for its checksum, which includes the directory.

@@ -120,6 +120,12 @@ UnplacedBlock FramesBlockBuilder::finish(Compressor& compressor) {
   return block;
 }
 
+void FramesBlockBuilder::clear(std::string&& memory) noexcept {
+  clear();
+  payloads_ = std::move(memory);
+  payloads_.clear();
+}
+
 void FramesBlockBuilder::clear() noexcept {
   payloads_.clear();
   table_.clear();

@@ -40,6 +40,8 @@ public:
   UnplacedBlock finish(Compressor& compressor);
   /// Begins another one.
   void clear() noexcept;
+  /// Begins another one, whose payloads will be in this memory.
+  void clear(std::string&& memory) noexcept;
 
 private:
   struct Entry {

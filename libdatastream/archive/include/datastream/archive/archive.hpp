@@ -34,7 +34,7 @@ enum class MetadataSync {
 };
 
 struct ArchiveOptions {
-  /// A group is committed once it has this many bytes,
+  /// A group is committed once it has this many bytes, uncompressed,
   std::size_t group_bytes = defaults::archive_group_bytes;
   /// or once its first frame has waited so long,
   std::chrono::milliseconds group_delay = defaults::archive_group_delay;
