@@ -1,7 +1,9 @@
 #pragma once
 /// What a process uses of its machine.
 
+#include "under_tsan.hpp"
 #include <cstddef>
+
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -12,8 +14,9 @@
 
 namespace datastream::test {
 
-#if defined(__SANITIZE_ADDRESS__)
-/// Whether memory in use says anything: AddressSanitizer keeps what was freed.
+#if defined(__SANITIZE_ADDRESS__) || DATASTREAM_UNDER_TSAN
+/// Whether memory in use says anything: AddressSanitizer keeps what was freed, and ThreadSanitizer
+/// has an allocator of its own.
 inline constexpr bool memory_is_ours = false;
 #else
 inline constexpr bool memory_is_ours = true;
