@@ -1,6 +1,7 @@
 #pragma once
 /// A directory of a test's own.
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -16,6 +17,9 @@ public:
   TemporaryDirectory() {
     for (const std::filesystem::path& parent :
          {std::filesystem::path("/dev/shm"), std::filesystem::temp_directory_path()}) {
+      std::error_code error;
+      if (std::filesystem::space(parent, error).available < wanted_bytes || error)
+        continue;
       std::string name = (parent / "datastream-XXXXXX").string();
       if (::mkdtemp(name.data())) {
         path_ = name;
@@ -35,6 +39,9 @@ public:
   std::filesystem::path operator/(const std::filesystem::path& name) const { return path_ / name; }
 
 private:
+  /// More than any test takes; containers often have much less in memory.
+  static constexpr std::uintmax_t wanted_bytes = 1U << 30U;
+
   std::filesystem::path path_;
 };
 
