@@ -15,18 +15,14 @@ namespace datastream::test {
 class TemporaryDirectory {
 public:
   TemporaryDirectory() {
-    for (const std::filesystem::path& parent :
-         {std::filesystem::path("/dev/shm"), std::filesystem::temp_directory_path()}) {
-      std::error_code error;
-      if (std::filesystem::space(parent, error).available < wanted_bytes || error)
-        continue;
-      std::string name = (parent / "datastream-XXXXXX").string();
-      if (::mkdtemp(name.data())) {
-        path_ = name;
-        return;
-      }
-    }
-    throw std::runtime_error("cannot make a temporary directory");
+    std::error_code error;
+    const bool room = std::filesystem::space("/dev/shm", error).available >= wanted_bytes && !error;
+    const std::filesystem::path parent =
+        room ? std::filesystem::path("/dev/shm") : std::filesystem::temp_directory_path();
+    std::string name = (parent / "datastream-XXXXXX").string();
+    if (!::mkdtemp(name.data()))
+      throw std::runtime_error("cannot make " + name);
+    path_ = name;
   }
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
