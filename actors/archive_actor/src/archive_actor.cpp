@@ -48,7 +48,8 @@ caf::behavior ArchiveActor::make_behavior() {
 void ArchiveActor::on_exit() {
   if (!archive_)
     return;
-  (void)archive_->close(); // what went wrong was logged when it did
+  if (const auto closed = archive_->close(); !closed)
+    log_message(LogSeverity::error, "an archive was closed in trouble: " + closed.error().message);
   note_done(UINT64_MAX);
   archive_.reset();
 }
