@@ -189,10 +189,10 @@ TEST_CASE("the_frames_of_a_segment_can_be_named_from_the_segment_alone") {
       if (entry->header.kind == format::BlockKind::footer)
         break;
       if (entry->header.kind == format::BlockKind::descriptors) {
-        const auto declarations =
+        const auto descriptors =
             format::decode_descriptors(entry->header, *segment->read_body(*entry));
-        REQUIRE(declarations);
-        for (const Declaration& declaration : *declarations) {
+        REQUIRE(descriptors);
+        for (const Declaration& declaration : descriptors->declarations) {
           CHECK_FALSE(known.has(declaration));
           known.add(declaration);
           ++declared;

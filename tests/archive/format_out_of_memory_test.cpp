@@ -168,7 +168,7 @@ TEST_CASE("archive_rule_08_no_block_is_called_malformed_for_lack_of_memory") {
       same_or_out_of_memory([&] { return outcome(decode_frames(part.header, directory, body)); },
                             4);
     else if (part.header.kind == BlockKind::descriptors)
-      same_or_out_of_memory([&] { return outcome(decode_descriptors(part.header, body)); }, 4);
+      same_or_out_of_memory([&] { return outcome(decode_descriptors(part.header, body)); }, 3);
     else
       same_or_out_of_memory([&] { return outcome(decode_footer(part.header, body, 471)); }, 4);
   }

@@ -106,18 +106,22 @@ TEST_CASE("every_descriptor_comes_back_byte_for_byte") {
         std::make_shared<const ChannelDescriptor>(id, ChannelId{3}, "name", std::nullopt, content));
   for (const Declaration& declaration : declarations)
     builder.add(declaration);
+  builder.add(StreamStart{id, {5}});
+  builder.add(StreamEnd{{"", {UINT64_MAX}}, UINT64_MAX});
   UnplacedBlock block = builder.finish(compressor);
   const auto body = decode_body(block.header, block_of(block.body));
   REQUIRE(body);
   const auto decoded = decode_descriptors(block.header, *body);
   REQUIRE(decoded);
-  REQUIRE(decoded->size() == declarations.size());
+  CHECK(decoded->starts == std::vector{StreamStart{id, {5}}});
+  CHECK(decoded->ends == std::vector{StreamEnd{{"", {UINT64_MAX}}, UINT64_MAX}});
+  REQUIRE(decoded->declarations.size() == declarations.size());
   for (std::size_t i = 0; i < declarations.size(); ++i) {
     if (i < 2)
-      CHECK(*std::get<StreamDescriptorPtr>((*decoded)[i]) ==
+      CHECK(*std::get<StreamDescriptorPtr>(decoded->declarations[i]) ==
             *std::get<StreamDescriptorPtr>(declarations[i]));
     else
-      CHECK(*std::get<ChannelDescriptorPtr>((*decoded)[i]) ==
+      CHECK(*std::get<ChannelDescriptorPtr>(decoded->declarations[i]) ==
             *std::get<ChannelDescriptorPtr>(declarations[i]));
   }
 }

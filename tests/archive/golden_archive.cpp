@@ -115,6 +115,8 @@ Segment active_segment(Compressor& compressor, std::uint64_t first_sequence) {
       std::make_shared<const ChannelDescriptor>(*a, ChannelId{1}, "n\xc3\xa4me", "L", Bytes{}));
   descriptors.add(std::make_shared<const ChannelDescriptor>(*b, ChannelId{UINT32_MAX}, "x",
                                                             std::nullopt, JsonRecord{}));
+  descriptors.add(StreamStart{*a, {2}});
+  descriptors.add(StreamStart{*b, {0}});
   segment.append(descriptors.finish(compressor));
 
   FramesBlockBuilder frames;
@@ -132,6 +134,11 @@ Segment active_segment(Compressor& compressor, std::uint64_t first_sequence) {
   for (std::uint64_t position = 0; position < 3; ++position)
     frames.add({{UINT32_MAX}, {position}, "[]", {}});
   segment.append(frames.finish(compressor));
+
+  descriptors.add(StreamEnd{{"node-a", {7}}, 5});
+  descriptors.add(StreamEnd{*a, 8});
+  descriptors.add(StreamStart{*a, {4}}); // which was known to begin earlier
+  segment.append(descriptors.finish(compressor));
   return segment;
 }
 

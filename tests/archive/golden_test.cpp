@@ -66,9 +66,9 @@ void read_segment(const fs::path& path, std::uint64_t size, Catalog& names,
     const auto body = segment->read_body(*entry);
     REQUIRE(body);
     if (entry->header.kind == BlockKind::descriptors) {
-      const auto declarations = decode_descriptors(entry->header, *body);
-      REQUIRE(declarations);
-      for (const Declaration& declaration : *declarations)
+      const auto descriptors = decode_descriptors(entry->header, *body);
+      REQUIRE(descriptors);
+      for (const Declaration& declaration : descriptors->declarations)
         if (const auto* channel = std::get_if<ChannelDescriptorPtr>(&declaration))
           names.declare_channel(**channel);
       continue;
@@ -118,14 +118,23 @@ std::vector<SequenceRange> lost_in(const fs::path& directory) {
   return lost;
 }
 
-std::vector<nlohmann::json> python_reads(const fs::path& directory, FinishedProgram& reader) {
-  reader = run_program({PYTHON3, PYTHON_READER, directory.string()});
+std::vector<nlohmann::json> python_reads(const fs::path& directory, FinishedProgram& reader,
+                                         bool reaches = false) {
+  std::vector<std::string> command{PYTHON3, PYTHON_READER, directory.string()};
+  if (reaches)
+    command.push_back("--reaches");
+  reader = run_program(command);
   CAPTURE(reader.err);
   std::vector<nlohmann::json> frames;
   std::istringstream lines(reader.out);
   for (std::string line; std::getline(lines, line);)
     frames.push_back(nlohmann::json::parse(line));
   return frames;
+}
+
+template <class T>
+nlohmann::json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json();
 }
 
 } // namespace
@@ -160,6 +169,27 @@ TEST_CASE("the_golden_archive_is_read_alike_in_two_languages") {
   CHECK(python_reads(golden_directory, reader) == frames);
   CHECK(reader.status == 0);
   CHECK(reader.err.empty());
+}
+
+TEST_CASE("how_far_streams_reach_is_read_alike_in_two_languages") {
+  auto archive = ArchiveReader::open(golden_directory);
+  REQUIRE(archive);
+  const auto streams = archive->streams();
+  REQUIRE(streams);
+  std::vector<nlohmann::json> reaches;
+  for (const ArchivedStreamInfo& stream : *streams)
+    reaches.push_back(
+        {{"assigned", or_null(stream.assigned)},
+         {"life", stream.stream.life.value},
+         {"node", stream.stream.node.value},
+         {"from", stream.from ? nlohmann::json(stream.from->value) : nlohmann::json()}});
+  REQUIRE(reaches.size() == 3);
+  CHECK(reaches[2]["from"] == 2);
+  CHECK(reaches[2]["assigned"] == 8);
+
+  FinishedProgram reader;
+  CHECK(python_reads(golden_directory, reader, true) == reaches);
+  CHECK(reader.status == 0);
 }
 
 TEST_CASE("an_archive_of_many_segments_is_read_alike_in_two_languages") {
@@ -222,9 +252,9 @@ TEST_CASE("the_reader_in_another_language_names_what_damage_costs") {
                             {"directory, with a footer", sealed, 340, "lost 1 3:", 7},
                             {"body", sealed, 410, "lost 1 3:", 7},
                             {"footer", sealed, 600, "the footer of segment 1", 10},
-                            {"head, without a footer", active, 220, "lost 4 10:", 3},
+                            {"head, without a footer", active, 240, "lost 4 10:", 3},
                             {"body, without a footer", active, 440, "lost 4 7:", 6},
-                            {"last body", active, 620, "lost 8 10:", 7}};
+                            {"last body", active, 640, "lost 8 10:", 7}};
   for (const Damage& damage : damages) {
     CAPTURE(damage.what);
     const TemporaryDirectory directory;

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Prints an archive, written from docs/archive_format.md alone.
 
-usage: python_reader.py DIRECTORY
+usage: python_reader.py DIRECTORY [--reaches]
 
-Every frame is a line of JSON on standard output, in the order of sequences. What cannot be read is a
+Every frame is a line of JSON on standard output, in the order of sequences; with --reaches every
+stream of which a beginning or an end is known, with both. What cannot be read is a
 line `lost FIRST LAST` on standard error, with the reason. Exit status: 0 all well, 1 something is
 lost or damaged, 3 nothing can be read.
 """
@@ -163,14 +164,18 @@ def frames_of(head, body):
     return found
 
 
-def channels_of(body):
-    """The channels that a block of descriptors declares: (node, life, number) and name."""
+def descriptors_of(body):
+    """What a block of descriptors says: of channels ((node, life, number), name), of beginnings and
+    ends ((node, life), position)."""
     into = Input(body)
-    found = []
+    names, starts, ends = [], [], []
     for _ in range(into.number("I")):
         kind = into.number("B")
         node = into.take(into.number("I"))
         life = into.number("Q")
+        if kind in (3, 4):
+            (starts if kind == 3 else ends).append(((node, life), into.number("Q")))
+            continue
         if kind == 1:
             check(into.number("B") <= 2, "an unknown origin")
             into.optional()
@@ -180,9 +185,9 @@ def channels_of(body):
         check(into.number("B") <= 2, "an unknown content")
         into.optional()
         into.optional()
-        found.append(((node, life, channel), into.text()))
+        names.append(((node, life, channel), into.text()))
     into.finish()
-    return found
+    return names, starts, ends
 
 
 class Segment:
@@ -272,6 +277,8 @@ class Reader:
         self.directory = directory
         self.faults = 0
         self.names = {}
+        self.starts = {}
+        self.ends = {}
         self.read_tip()
 
     def read_tip(self):
@@ -325,6 +332,14 @@ class Reader:
                 self.fault("%s: %s" % (name, error))
         return found
 
+    def learn(self, names, starts, ends):
+        for key, name in names:
+            self.names.setdefault(key, name)
+        for key, position in starts:
+            self.starts[key] = min(position, self.starts.get(key, position))
+        for key, assigned in ends:
+            self.ends[key] = max(assigned, self.ends.get(key, 0))
+
     def blocks(self, segment):
         try:
             blocks = segment.footer()
@@ -351,8 +366,7 @@ class Reader:
                           "a head that is not the footer's")
                     body = segment.read_body(offset, head)
                     if head.kind == DESCRIPTORS:
-                        for key, name in channels_of(body):
-                            self.names.setdefault(key, name)
+                        self.learn(*descriptors_of(body))
                         continue
                     found = frames_of(head, body)
                 except Damaged as error:
@@ -367,11 +381,22 @@ class Reader:
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--reaches"]):
         print(__doc__, file=sys.stderr)
         return 2
     try:
         reader = Reader(sys.argv[1])
+        if sys.argv[2:]:
+            for _ in reader.frames():
+                pass
+            for node, life in sorted(reader.starts.keys() | reader.ends.keys()):
+                print(json.dumps({
+                    "assigned": reader.ends.get((node, life)),
+                    "life": life,
+                    "node": node.decode("utf-8", "surrogateescape"),
+                    "from": reader.starts.get((node, life)),
+                }))
+            return 1 if reader.faults else 0
         for sequence, node, life, arrival, position, channel, payload in reader.frames():
             print(json.dumps({
                 "arrival": arrival,

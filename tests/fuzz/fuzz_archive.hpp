@@ -75,17 +75,28 @@ inline bool same(const Declaration& a, const Declaration& b) {
 }
 
 inline bool descriptors_hold(const BlockHeader& header, const BlockPtr& body) {
-  const auto declarations = decode_descriptors(header, body);
-  if (!declarations)
-    return !declarations.error().what.empty();
-  for (const Declaration& declaration : *declarations) {
+  const auto descriptors = decode_descriptors(header, body);
+  if (!descriptors)
+    return !descriptors.error().what.empty();
+  for (const Declaration& declaration : descriptors->declarations) {
     std::string bytes;
     encode(bytes, declaration);
     const auto again = decode_declaration(bytes);
     if (!again || !same(*again, declaration))
       return false;
   }
-  return true;
+  DescriptorsBlockBuilder builder;
+  for (const StreamStart& start : descriptors->starts)
+    builder.add(start);
+  for (const StreamEnd& end : descriptors->ends)
+    builder.add(end);
+  if (builder.empty())
+    return true;
+  Compressor compressor;
+  const UnplacedBlock block = builder.finish(compressor);
+  const auto again = decode_descriptors(
+      block.header, *decode_body(block.header, adopt_string(std::string(block.body))));
+  return again && again->starts == descriptors->starts && again->ends == descriptors->ends;
 }
 
 /// Frames that decode make a block, and that decodes as the same frames.

@@ -203,7 +203,8 @@ std::vector<StreamId> streams_of(ArchiveReader& reader, const CatOptions& option
     return options.streams;
   std::vector<StreamId> streams;
   for (const ArchivedStreamInfo& info : must(reader.streams(Holes::leave_out)))
-    streams.push_back(info.stream);
+    if (info.frames != 0)
+      streams.push_back(info.stream);
   return streams;
 }
 

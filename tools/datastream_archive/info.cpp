@@ -71,10 +71,15 @@ void write_text(const Contents& contents, Output& out) {
     else
       out.line(to_text(segment.error()));
   for (const auto& [stream, label, channels] : contents.streams) {
-    out.line(to_string(stream.stream) + ", " + std::to_string(stream.frames) +
-             " frames, positions " + std::to_string(stream.lowest.value) + " to " +
-             std::to_string(stream.highest.value) + ", arrived " + to_text(stream.first_arrival) +
-             " to " + to_text(stream.last_arrival));
+    std::string line = to_string(stream.stream) + ", " + std::to_string(stream.frames) + " frames";
+    if (stream.frames != 0)
+      line += ", positions " + std::to_string(stream.lowest.value) + " to " +
+              std::to_string(stream.highest.value) + ", arrived " + to_text(stream.first_arrival) +
+              " to " + to_text(stream.last_arrival);
+    line += ", " + std::to_string(stream.missing()) + " missing";
+    if (stream.assigned)
+      line += ", ended after " + std::to_string(*stream.assigned);
+    out.line(line);
     if (label)
       out.line("  " + *label);
     for (const ChannelDescriptor& channel : channels)
@@ -115,13 +120,17 @@ void write_json(const Contents& contents, Output& out) {
     for (const ChannelDescriptor& channel : declared)
       channels.push_back(
           {{"id", channel.id.value}, {"name", channel.name}, {"content", content_of(channel)}});
+    const auto of_frames = [&](auto value) { return stream.frames != 0 ? Json(value) : Json(); };
     streams.push_back({{"stream", to_string(stream.stream)},
                        {"label", label ? Json(*label) : Json()},
                        {"frames", stream.frames},
-                       {"lowest", stream.lowest.value},
-                       {"highest", stream.highest.value},
-                       {"first_arrival_unix_us", microseconds(stream.first_arrival)},
-                       {"last_arrival_unix_us", microseconds(stream.last_arrival)},
+                       {"lowest", of_frames(stream.lowest.value)},
+                       {"highest", of_frames(stream.highest.value)},
+                       {"first_arrival_unix_us", of_frames(microseconds(stream.first_arrival))},
+                       {"last_arrival_unix_us", of_frames(microseconds(stream.last_arrival))},
+                       {"from", stream.from ? Json(stream.from->value) : Json()},
+                       {"assigned", stream.assigned ? Json(*stream.assigned) : Json()},
+                       {"missing", stream.missing()},
                        {"channels", std::move(channels)}});
   }
   const Json all = {{"last_sequence", contents.last.value},

@@ -79,17 +79,13 @@ caf::result<EndpointTick> ArchiveActor::publish(const EventBatch& batch) {
 }
 
 EndpointTick ArchiveActor::publish(const SubscriptionStart& start) {
-  archive_->declare(start.snapshot);
+  last_ticket_ = std::max(last_ticket_, archive_->begin(start));
   return {.subscribers = 1};
 }
 
 Archive::Appended ArchiveActor::take(const EventBatch& batch) {
   malformed_ += batch.malformed;
-  for (const Declaration& declaration : batch.declarations)
-    last_ticket_ = std::max(last_ticket_, archive_->declare(declaration));
-  Archive::Appended appended;
-  if (!batch.frames.empty())
-    appended = archive_->append(batch.frames);
+  Archive::Appended appended = archive_->append(batch);
   // A receipt acknowledges what came before as well.
   appended.ticket = last_ticket_ = std::max(last_ticket_, appended.ticket);
   return appended;

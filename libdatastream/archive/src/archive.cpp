@@ -39,7 +39,10 @@ public:
 
   Appended append(const FrameBatch& batch, std::int64_t arrival);
   std::uint64_t declare(const Declaration& declaration);
+  std::uint64_t declare(const StreamStart& start);
+  std::uint64_t declare(const StreamEnd& end);
   std::uint64_t commit();
+  void count_refused_declaration() noexcept;
   std::expected<Sequence, ArchiveError> flush();
   std::expected<Sequence, ArchiveError> close();
 
@@ -65,7 +68,18 @@ private:
     std::uint64_t NotStored::* reason = &NotStored::no_room;
   };
 
-  // On the thread of who appends, with the lock.
+  /// How far a stream is known to reach.
+  struct Reach {
+    std::optional<Position> from;
+    std::optional<std::uint64_t> assigned;
+  };
+
+  // On the thread of who appends.
+  /// Takes what was said if `widen` says that it is new.
+  template <class Widen>
+  std::uint64_t note_reach(const StreamId& stream, Said said, Widen widen);
+
+  // The same, with the lock.
   bool takes() const { return state_ == State::running && !closing_ && !index_failure_; }
   bool wait_for_room(Lock& lock);
   std::size_t filling_bytes() const {
@@ -135,6 +149,8 @@ private:
   bool closing_ = false;
   Sequence last_durable_;
   std::unordered_map<StreamId, std::optional<Position>> highest_durable_;
+  /// What was said since this was opened, so that it is written once.
+  std::unordered_map<StreamId, Reach> reaches_;
   ArchiveLedger ledger_;
 
   std::thread committer_;
@@ -266,15 +282,54 @@ std::uint64_t Archive::Impl::declare(const Declaration& declaration) {
     return ticket_ - 1;
   }
   // What is in the catalog is not taken again, so it must not be forgotten.
-  std::list<Declaration> entry{declaration};
+  Said said{.declarations = {declaration}, .starts = {}, .ends = {}};
   const auto declared = catalog_.declare(declaration);
   ledger_.conflicting_declarations += declared ? 0 : 1;
   const bool is_new = declared && *declared;
   if (is_new) {
-    filling_.declare(std::move(entry));
+    filling_.say(std::move(said));
     work_.notify_one();
   }
   return taken_ticket();
+}
+
+std::uint64_t Archive::Impl::declare(const StreamStart& start) {
+  return note_reach(start.stream, {.declarations = {}, .starts = {start}, .ends = {}},
+                    [&](Reach& known) {
+                      const bool is_new = !known.from || start.from < *known.from;
+                      if (is_new)
+                        known.from = start.from;
+                      return is_new;
+                    });
+}
+
+std::uint64_t Archive::Impl::declare(const StreamEnd& end) {
+  return note_reach(end.stream, {.declarations = {}, .starts = {}, .ends = {end}},
+                    [&](Reach& known) {
+                      const bool is_new = !known.assigned || end.assigned > *known.assigned;
+                      if (is_new)
+                        known.assigned = end.assigned;
+                      return is_new;
+                    });
+}
+
+template <class Widen>
+std::uint64_t Archive::Impl::note_reach(const StreamId& stream, Said said, Widen widen) {
+  const Lock lock(mutex_);
+  if (!format::fits(stream)) {
+    ++ledger_.refused_declarations;
+    return ticket_ - 1;
+  }
+  if (widen(reaches_[stream])) {
+    filling_.say(std::move(said));
+    work_.notify_one();
+  }
+  return taken_ticket();
+}
+
+void Archive::Impl::count_refused_declaration() noexcept {
+  const Lock lock(mutex_);
+  ++ledger_.refused_declarations;
 }
 
 std::uint64_t Archive::Impl::commit() {
@@ -352,7 +407,7 @@ void Archive::Impl::run() {
       work_.wait_until(lock, filling_.begun() + options_.group_delay);
   }
   if (state_ != State::running) {
-    ledger_.refused_declarations += filling_.declarations().size();
+    ledger_.refused_declarations += filling_.said().size();
     return;
   }
   lock.unlock();
@@ -373,7 +428,7 @@ void Archive::Impl::commit_filling(Lock& lock) {
     // Nothing was taken, and all of it can be tried once more, but for a last time.
     if (work_.wait_for(lock, options_.retry_interval, [&] { return closing_; })) {
       drop_filling(&NotStored::out_of_memory);
-      ledger_.refused_declarations += filling_.declarations().size();
+      ledger_.refused_declarations += filling_.said().size();
       filling_.clear();
     }
     spare_ = std::move(committing.group);
@@ -448,12 +503,15 @@ Archive::Impl::write_segment(Committing& committing, std::vector<format::BlockSt
     if (!descriptors.empty())
       blocks.push_back(descriptors.finish(committing_compressor_));
   };
+  const auto say = [&](const auto& entry) {
+    if (!descriptors.has_room())
+      finish_descriptors();
+    descriptors.add(entry);
+  };
   const auto want = [&](Declaration declaration) {
     if (opened_.segment->declarations().has(declaration) || queued.has(declaration))
       return;
-    if (!descriptors.has_room(declaration))
-      finish_descriptors();
-    descriptors.add(declaration);
+    say(declaration);
     queued.add(declaration);
     declared.push_back(std::move(declaration));
   };
@@ -464,11 +522,13 @@ Archive::Impl::write_segment(Committing& committing, std::vector<format::BlockSt
 
   // What became known, and then, in front of each block, what it uses and this segment lacks: so
   // the frames of a segment can be named from itself.
-  for (const Declaration& declaration : committing.group.declarations()) {
+  const Said& said = committing.group.said();
+  for (const Declaration& declaration : said.declarations) {
     if (const auto* channel = std::get_if<ChannelDescriptorPtr>(&declaration))
       want_stream((*channel)->stream);
     want(declaration);
   }
+  std::ranges::for_each(said.starts, say);
   for (FilledBlock& block : filled) {
     for (format::BlockStream& stream : block.streams) {
       want_stream(*stream.stream);
@@ -481,6 +541,7 @@ Archive::Impl::write_segment(Committing& committing, std::vector<format::BlockSt
     finish_descriptors();
     blocks.push_back(std::move(block.block));
   }
+  std::ranges::for_each(said.ends, say);
   finish_descriptors();
   {
     // Nothing may fail any more once the group is durable.
@@ -528,7 +589,7 @@ std::expected<void, ArchiveError> Archive::Impl::write_tip() {
 
 std::expected<void, ArchiveError> Archive::Impl::write_metadata(const Committing& committing) {
   try {
-    for (const Declaration& declaration : committing.group.declarations())
+    for (const Declaration& declaration : committing.group.said().declarations)
       metadata_batch_.add(declaration);
     for (const StoredPositions::Change& change : committing.changes.pages)
       metadata_batch_.set_positions(change.stream, change.page, change.positions);
@@ -551,8 +612,8 @@ void Archive::Impl::fail(Lock& lock, Committing& committing, const WriteFailure&
   ledger_.pending -= committing.group.frames();
   ledger_.not_stored.*(failure.of_sync ? &NotStored::stopped : committing.reason) +=
       committing.group.frames();
-  // Names are few, and nobody sends them again: they wait for better times.
-  filling_.declare_first(committing.group.take_declarations());
+  // Names and ends are few, and nobody sends them again: they wait for better times.
+  filling_.say_first(committing.group.take_said());
   failed_ticket_ = committing.ticket;
   if (failure.of_sync)
     stop(lock, failure.error);
@@ -680,6 +741,34 @@ Archive::Appended Archive::append(const FrameBatch& batch) {
 Archive::Appended Archive::append(const FrameBatch& batch,
                                   std::chrono::system_clock::time_point arrival) {
   return impl_->append(batch, microseconds(arrival));
+}
+
+Archive::Appended Archive::append(const EventBatch& events) {
+  std::uint64_t ticket = 0;
+  const auto declare = [&](const auto& entry) {
+    try {
+      ticket = std::max(ticket, impl_->declare(entry));
+    } catch (const std::bad_alloc&) {
+      impl_->count_refused_declaration();
+    }
+  };
+  std::ranges::for_each(events.declarations, declare);
+  std::ranges::for_each(events.starts, declare);
+  Appended appended;
+  if (!events.frames.empty())
+    appended = append(events.frames);
+  if (events.ended)
+    declare(*events.ended);
+  appended.ticket = std::max(appended.ticket, ticket);
+  return appended;
+}
+
+std::uint64_t Archive::begin(const SubscriptionStart& start) {
+  declare(start.snapshot);
+  std::uint64_t ticket = 0;
+  for (const StreamStart& stream : start.starts)
+    ticket = std::max(ticket, impl_->declare(stream));
+  return ticket;
 }
 
 std::uint64_t Archive::declare(const Declaration& declaration) {

@@ -76,19 +76,21 @@ std::expected<const IndexEntry*, ArchiveError> ArchiveCursor::Impl::find_entry()
 
 std::expected<std::optional<ArchivedBatch>, ArchiveError>
 ArchiveCursor::Impl::read_descriptors(const IndexEntry& entry) {
-  auto declarations = read_declarations(*file_, entry);
-  if (!declarations) {
+  auto descriptors = datastream::read_descriptors(*file_, entry);
+  if (!descriptors) {
     // Frames lack names now, and are there all the same.
     ++ordinal_;
     names_lost_ = true;
-    return std::unexpected(std::move(declarations.error()));
+    return std::unexpected(std::move(descriptors.error()));
   }
-  filter_.learn(*declarations);
+  filter_.learn(*descriptors);
   ++ordinal_;
-  if (declarations->empty())
+  if (descriptors->empty())
     return std::nullopt;
   ArchivedBatch batch;
-  batch.declarations = std::move(*declarations);
+  batch.declarations = std::move(descriptors->declarations);
+  batch.starts = std::move(descriptors->starts);
+  batch.ends = std::move(descriptors->ends);
   batch.first = {position_};
   return batch;
 }

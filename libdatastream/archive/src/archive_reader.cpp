@@ -40,6 +40,9 @@ private:
   /// Visits every block of the snapshot that has frames, or answers the first hole.
   template <class Visit>
   std::optional<ArchiveError> each_frames_block(Holes holes, Visit visit);
+  /// The same for what blocks of descriptors say.
+  template <class Visit>
+  std::optional<ArchiveError> each_descriptors(Holes holes, Visit visit);
   static void verify_segment(const Snapshot& snapshot, std::size_t segment,
                              const SegmentIndex& index, std::vector<ArchiveError>& faults);
 
@@ -124,12 +127,10 @@ ArchiveReader::Impl::streams(Holes holes) {
           const auto [found, is_new] = streams.try_emplace(*part.stream);
           ArchivedStreamInfo& info = found->second;
           if (is_new)
-            info = {*part.stream,
-                    0,
-                    part.lowest,
-                    part.highest,
-                    std::chrono::system_clock::time_point::max(),
-                    std::chrono::system_clock::time_point::min()};
+            info = {.lowest = part.lowest,
+                    .highest = part.highest,
+                    .first_arrival = std::chrono::system_clock::time_point::max(),
+                    .last_arrival = std::chrono::system_clock::time_point::min()};
           info.frames += part.frames;
           info.lowest = std::min(info.lowest, part.lowest);
           info.highest = std::max(info.highest, part.highest);
@@ -141,24 +142,36 @@ ArchiveReader::Impl::streams(Holes holes) {
           info.last_arrival = std::max(info.last_arrival, time_of(batch.arrival));
         }
       });
+  if (!error)
+    error = each_descriptors(holes, [&](const Descriptors& descriptors) {
+      for (const StreamStart& start : descriptors.starts) {
+        std::optional<Position>& from = streams[start.stream].from;
+        from = std::min(from.value_or(start.from), start.from);
+      }
+      for (const StreamEnd& end : descriptors.ends) {
+        std::optional<std::uint64_t>& assigned = streams[end.stream].assigned;
+        assigned = std::max(assigned.value_or(0), end.assigned);
+      }
+    });
   if (error)
     return std::unexpected(std::move(*error));
   std::vector<ArchivedStreamInfo> result;
   result.reserve(streams.size());
-  for (auto& [id, info] : streams)
+  for (auto& [id, info] : streams) {
+    info.stream = id;
     result.push_back(std::move(info));
+  }
   return result;
 }
 
-std::expected<std::shared_ptr<const Catalog>, ArchiveError>
-ArchiveReader::Impl::catalog(Holes holes) {
-  const auto catalog = std::make_shared<Catalog>();
+template <class Visit>
+std::optional<ArchiveError> ArchiveReader::Impl::each_descriptors(Holes holes, Visit visit) {
   std::optional<ArchiveError> first;
   const auto fault = [&](ArchiveError error) {
     if (holes == Holes::refuse && !first)
       first = std::move(error);
   };
-  const auto visit = [&](std::size_t segment, const SegmentIndexPtr& index) {
+  const auto visit_index = [&](std::size_t segment, const SegmentIndexPtr& index) {
     for (std::size_t i = 0, count = index->size(); i < count; ++i) {
       const IndexEntry& entry = index->entry(i);
       if (entry.header.kind != BlockKind::descriptors)
@@ -166,24 +179,28 @@ ArchiveReader::Impl::catalog(Holes holes) {
       const auto file = snapshot_->segments[segment].file->file();
       if (!file)
         return fault(file.error());
-      const auto declarations = read_declarations(**file, entry);
-      if (!declarations) {
-        fault(declarations.error());
-        continue;
-      }
-      for (const Declaration& declaration : *declarations)
-        if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration))
-          catalog->declare_stream(**stream);
-        else
-          (void)catalog->declare_channel(*std::get<ChannelDescriptorPtr>(declaration));
+      if (const auto descriptors = read_descriptors(**file, entry))
+        visit(*descriptors);
+      else
+        fault(descriptors.error());
     }
     // Descriptors may be among what costs no frames.
     if (auto stop = index->state().stop)
       fault(std::move(*stop));
   };
-  set_->each_index(*snapshot_, visit, fault);
-  if (first)
-    return std::unexpected(std::move(*first));
+  set_->each_index(*snapshot_, visit_index, fault);
+  return first;
+}
+
+std::expected<std::shared_ptr<const Catalog>, ArchiveError>
+ArchiveReader::Impl::catalog(Holes holes) {
+  const auto catalog = std::make_shared<Catalog>();
+  auto error = each_descriptors(holes, [&](const Descriptors& descriptors) {
+    for (const Declaration& declaration : descriptors.declarations)
+      (void)catalog->declare(declaration); // a segment repeats what an earlier one has
+  });
+  if (error)
+    return std::unexpected(std::move(*error));
   return catalog;
 }
 
@@ -206,6 +223,17 @@ SegmentInfo ArchiveReader::Impl::info(std::size_t segment, const SegmentIndex& i
     info.frames += entry.header.frames;
   }
   return info;
+}
+
+std::uint64_t ArchivedStreamInfo::missing() const noexcept {
+  const std::uint64_t end = assigned.value_or(0);
+  if (frames == 0) {
+    const std::uint64_t begin = from.value_or(Position{}).value;
+    return end > begin ? end - begin : 0;
+  }
+  const std::uint64_t first = std::min(from.value_or(lowest), lowest).value;
+  const std::uint64_t last = end > highest.value ? end - 1 : highest.value;
+  return last - first + 1 - frames; // also where there are 2^64 positions
 }
 
 std::vector<std::expected<SegmentInfo, ArchiveError>> ArchiveReader::Impl::segments() {
@@ -240,8 +268,8 @@ void ArchiveReader::Impl::verify_segment(const Snapshot& snapshot, std::size_t s
     if (entry.header.kind == BlockKind::frames) {
       if (auto frames = read_frames(**file, entry); !frames)
         faults.push_back(std::move(frames.error()));
-    } else if (auto declarations = read_declarations(**file, entry); !declarations) {
-      faults.push_back(std::move(declarations.error()));
+    } else if (auto descriptors = read_descriptors(**file, entry); !descriptors) {
+      faults.push_back(std::move(descriptors.error()));
     }
   }
   auto size = (*file)->size();

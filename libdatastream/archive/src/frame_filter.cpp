@@ -27,8 +27,13 @@ FrameFilter::FrameFilter(ReadFilter filter)
       arrived_last_(filter_.arrived_until ? microseconds_of(*filter_.arrived_until) - 1
                                           : std::numeric_limits<std::int64_t>::max()) {}
 
-void FrameFilter::learn(std::vector<Declaration>& declarations) {
-  std::erase_if(declarations, [&](const Declaration& declaration) {
+void FrameFilter::learn(Descriptors& descriptors) {
+  const auto of_another = [&](const auto& reach) {
+    return filter_.stream && reach.stream != *filter_.stream;
+  };
+  std::erase_if(descriptors.starts, of_another);
+  std::erase_if(descriptors.ends, of_another);
+  std::erase_if(descriptors.declarations, [&](const Declaration& declaration) {
     if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration))
       return filter_.stream && (*stream)->stream != *filter_.stream;
     const ChannelDescriptor& channel = *std::get<ChannelDescriptorPtr>(declaration);

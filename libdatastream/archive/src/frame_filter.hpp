@@ -2,6 +2,7 @@
 /// What a `ReadFilter` lets through, while one reads segment by segment.
 
 #include "format/block_index.hpp"
+#include "format/descriptors_block.hpp"
 
 #include <datastream/archive/archive_cursor.hpp>
 #include <datastream/model/descriptor.hpp>
@@ -21,7 +22,7 @@ public:
   /// Names are those that the segment itself tells.
   void begin_segment() { channels_.clear(); }
   /// Learns names from what a segment declares, and leaves what is wanted of it.
-  void learn(std::vector<Declaration>& declarations);
+  void learn(format::Descriptors& descriptors);
 
   /// Whether a block may have anything that is wanted.
   bool wants(const format::BlockDirectory& directory) const;

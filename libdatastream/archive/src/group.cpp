@@ -5,6 +5,12 @@
 
 namespace datastream {
 
+void Said::append(Said&& later) noexcept {
+  declarations.splice(declarations.end(), later.declarations);
+  starts.splice(starts.end(), later.starts);
+  ends.splice(ends.end(), later.ends);
+}
+
 void Group::note_begin() {
   if (empty())
     begun_ = Clock::now();
@@ -26,16 +32,19 @@ void Group::add(const FrameView& frame, format::Compressor& compressor) {
   ++frames_;
 }
 
-void Group::declare(std::list<Declaration>&& declarations) noexcept {
-  note_begin();
-  declarations_.splice(declarations_.end(), declarations);
-}
-
-void Group::declare_first(std::list<Declaration>&& declarations) noexcept {
-  if (declarations.empty())
+void Group::say(Said&& said) noexcept {
+  if (said.empty())
     return;
   note_begin();
-  declarations_.splice(declarations_.begin(), declarations);
+  said_.append(std::move(said));
+}
+
+void Group::say_first(Said&& said) noexcept {
+  if (said.empty())
+    return;
+  note_begin();
+  said.append(std::move(said_));
+  said_ = std::move(said);
 }
 
 void Group::close_block(format::Compressor& compressor) {
@@ -72,7 +81,7 @@ void Group::reuse(std::string&& memory) noexcept {
 
 void Group::clear() noexcept {
   drop_frames();
-  declarations_.clear();
+  said_ = {};
   stream_.reset();
 }
 

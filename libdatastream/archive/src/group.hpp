@@ -6,6 +6,7 @@
 
 #include <datastream/model/descriptor.hpp>
 #include <datastream/model/frame.hpp>
+#include <datastream/pipe/event_batch.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -17,13 +18,26 @@
 
 namespace datastream {
 
+/// What was said of streams beside their frames. It goes from group to group without memory.
+struct Said {
+  std::list<Declaration> declarations;
+  std::list<StreamStart> starts;
+  std::list<StreamEnd> ends;
+
+  std::size_t size() const noexcept { return declarations.size() + starts.size() + ends.size(); }
+  bool empty() const noexcept { return declarations.empty() && starts.empty() && ends.empty(); }
+  /// Puts `later` behind this.
+  void append(Said&& later) noexcept;
+};
+
 /// A block of frames, and what its segment must have declared before it.
 struct FilledBlock {
   format::UnplacedBlock block;
   std::vector<format::BlockStream> streams;
 };
 
-/// Frames of many batches and streams, as blocks, and declarations. Throws `std::bad_alloc`.
+/// Frames of many batches and streams, as blocks, and what was said of them. Throws
+/// `std::bad_alloc`.
 ///
 /// Thread safety: one owner.
 class Group {
@@ -36,20 +50,20 @@ public:
   void begin_batch(const std::shared_ptr<const StreamId>& stream, std::int64_t arrival);
   /// Adds a frame of that stream; a block that is full is compressed at once.
   void add(const FrameView& frame, format::Compressor& compressor);
-  /// Takes declarations; at the front, if they are older.
-  void declare(std::list<Declaration>&& declarations) noexcept;
-  void declare_first(std::list<Declaration>&& declarations) noexcept;
+  /// Takes what was said; at the front, if it is older.
+  void say(Said&& said) noexcept;
+  void say_first(Said&& said) noexcept;
 
-  bool empty() const noexcept { return frames_ == 0 && declarations_.empty(); }
+  bool empty() const noexcept { return frames_ == 0 && said_.empty(); }
   std::uint64_t frames() const noexcept { return frames_; }
   /// About what it takes, uncompressed.
   std::size_t bytes() const noexcept { return filled_bytes_ + builder_.bytes(); }
-  /// When the first frame or declaration came.
+  /// When the first of it came.
   Clock::time_point begun() const noexcept { return begun_; }
 
-  const std::list<Declaration>& declarations() const noexcept { return declarations_; }
-  std::list<Declaration> take_declarations() noexcept { return std::move(declarations_); }
-  /// Forgets the frames, not the declarations.
+  const Said& said() const noexcept { return said_; }
+  Said take_said() noexcept { return std::move(said_); }
+  /// Forgets the frames, not what was said.
   void drop_frames() noexcept;
   /// Compresses what there is of the last block: nothing more is to be added to it.
   void close_block(format::Compressor& compressor);
@@ -73,7 +87,7 @@ private:
   format::FramesBlockBuilder builder_;
   std::vector<FilledBlock> filled_;
   std::vector<std::string> memory_;
-  std::list<Declaration> declarations_; ///< which goes from group to group without memory
+  Said said_;
 };
 
 } // namespace datastream

@@ -36,8 +36,8 @@ std::expected<FramesBlock, ArchiveError> read_frames(const SegmentFile& file,
   return checked(file, entry, decode_frames(entry.header, entry.directory, *body));
 }
 
-std::expected<std::vector<Declaration>, ArchiveError> read_declarations(const SegmentFile& file,
-                                                                        const IndexEntry& entry) {
+std::expected<Descriptors, ArchiveError> read_descriptors(const SegmentFile& file,
+                                                          const IndexEntry& entry) {
   const auto body = read_body(file, entry);
   if (!body)
     return std::unexpected(body.error());

@@ -7,20 +7,18 @@
 #include "segment_file.hpp"
 
 #include <datastream/archive/archive_error.hpp>
-#include <datastream/model/descriptor.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <expected>
-#include <vector>
 
 namespace datastream {
 
 std::expected<format::FramesBlock, ArchiveError> read_frames(const SegmentFile& file,
                                                              const format::IndexEntry& entry);
 
-std::expected<std::vector<Declaration>, ArchiveError>
-read_declarations(const SegmentFile& file, const format::IndexEntry& entry);
+std::expected<format::Descriptors, ArchiveError> read_descriptors(const SegmentFile& file,
+                                                                  const format::IndexEntry& entry);
 
 /// The time of so many microseconds since 1970, or the nearest that there is.
 std::chrono::system_clock::time_point time_of(std::int64_t microseconds);

@@ -375,12 +375,12 @@ Recovery::Result Recovery::replay_open(SegmentFile& segment, std::uint64_t size,
       break;
     }
     if (entry->header.kind == BlockKind::descriptors) {
-      const auto declarations = decode_descriptors(entry->header, *body);
-      if (!declarations) {
-        fault = damaged(segment.path(), place.offset, declarations.error()).message;
+      const auto descriptors = decode_descriptors(entry->header, *body);
+      if (!descriptors) {
+        fault = damaged(segment.path(), place.offset, descriptors.error()).message;
         break;
       }
-      for (const Declaration& declaration : *declarations)
+      for (const Declaration& declaration : descriptors->declarations)
         declared.add(declaration);
     }
     if (!known) {
@@ -420,13 +420,12 @@ Recovery::Result Recovery::replay_open(SegmentFile& segment, std::uint64_t size,
 Recovery::Result Recovery::take(const SegmentFile& segment, const IndexEntry& entry,
                                 const BlockPtr& body) {
   if (entry.header.kind == BlockKind::descriptors) {
-    const auto declarations = decode_descriptors(entry.header, body);
-    if (!declarations) {
-      hole(Kind::damaged, damaged(segment.path(), entry.offset, declarations.error()).message, 0,
-           0);
+    const auto descriptors = decode_descriptors(entry.header, body);
+    if (!descriptors) {
+      hole(Kind::damaged, damaged(segment.path(), entry.offset, descriptors.error()).message, 0, 0);
       return {};
     }
-    for (const Declaration& declaration : *declarations) {
+    for (const Declaration& declaration : descriptors->declarations) {
       (void)catalog_.declare(declaration); // a segment repeats what an earlier one has
       batch_.add(declaration);
     }

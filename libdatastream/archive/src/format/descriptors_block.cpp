@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::uint8_t stream_entry = 1;
 constexpr std::uint8_t channel_entry = 2;
+constexpr std::uint8_t start_entry = 3;
+constexpr std::uint8_t end_entry = 4;
 /// Of an entry: kind, numbers, lengths and at most four texts.
 constexpr std::size_t entry_bytes_max = 64 + 4 * text_bytes_max;
 
@@ -37,14 +39,19 @@ bool fits(const std::optional<std::string>& text) {
   return !text || text->size() <= text_bytes_max;
 }
 
+void put_stream(std::string& out, const StreamId& stream) {
+  put_text(out, stream.node.value);
+  put(out, stream.life.value);
+}
+
 StreamId take_stream(ByteReader& in) {
   const std::string_view node = in.take_text();
   const auto life = in.take<std::uint64_t>();
   return {std::string(node), {life}};
 }
 
-Declaration take_declaration(ByteReader& in) {
-  const auto kind = in.take<std::uint8_t>();
+/// What follows its kind.
+Declaration take_declaration(ByteReader& in, std::uint8_t kind) {
   if (kind == stream_entry) {
     StreamDescriptor stream;
     stream.stream = take_stream(in);
@@ -78,29 +85,30 @@ Declaration take_declaration(ByteReader& in) {
 
 } // namespace
 
+bool fits(const StreamId& stream) {
+  return stream.node.value.size() <= text_bytes_max;
+}
+
 bool fits(const Declaration& declaration) {
   if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration))
-    return (*stream)->stream.node.value.size() <= text_bytes_max && fits((*stream)->label);
+    return fits((*stream)->stream) && fits((*stream)->label);
   const ChannelDescriptor& channel = *std::get<ChannelDescriptorPtr>(declaration);
   const auto* record = std::get_if<JsonRecord>(&channel.content);
-  return channel.stream.node.value.size() <= text_bytes_max &&
-         channel.name.size() <= text_bytes_max && fits(channel.label) &&
+  return fits(channel.stream) && channel.name.size() <= text_bytes_max && fits(channel.label) &&
          (!record || fits(record->schema));
 }
 
 void encode(std::string& out, const Declaration& declaration) {
   if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration)) {
     put(out, stream_entry);
-    put_text(out, (*stream)->stream.node.value);
-    put(out, (*stream)->stream.life.value);
+    put_stream(out, (*stream)->stream);
     put(out, static_cast<std::uint8_t>((*stream)->origin));
     put_optional(out, (*stream)->label);
     return;
   }
   const ChannelDescriptor& channel = *std::get<ChannelDescriptorPtr>(declaration);
   put(out, channel_entry);
-  put_text(out, channel.stream.node.value);
-  put(out, channel.stream.life.value);
+  put_stream(out, channel.stream);
   put(out, channel.id.value);
   put(out, static_cast<std::uint8_t>(channel.content.index()));
   const auto* record = std::get_if<JsonRecord>(&channel.content);
@@ -109,15 +117,33 @@ void encode(std::string& out, const Declaration& declaration) {
   put_text(out, channel.name);
 }
 
-bool DescriptorsBlockBuilder::has_room(const Declaration&) const {
+bool DescriptorsBlockBuilder::has_room() const noexcept {
   return body_.size() + entry_bytes_max <= body_bytes_max;
 }
 
-void DescriptorsBlockBuilder::add(const Declaration& declaration) {
+void DescriptorsBlockBuilder::begin_entry() {
   if (count_ == 0)
     put(body_, count_);
-  encode(body_, declaration);
   ++count_;
+}
+
+void DescriptorsBlockBuilder::add(const Declaration& declaration) {
+  begin_entry();
+  encode(body_, declaration);
+}
+
+void DescriptorsBlockBuilder::add(const StreamStart& start) {
+  begin_entry();
+  put(body_, start_entry);
+  put_stream(body_, start.stream);
+  put(body_, start.from.value);
+}
+
+void DescriptorsBlockBuilder::add(const StreamEnd& end) {
+  begin_entry();
+  put(body_, end_entry);
+  put_stream(body_, end.stream);
+  put(body_, end.assigned);
 }
 
 UnplacedBlock DescriptorsBlockBuilder::finish(Compressor& compressor) {
@@ -130,22 +156,32 @@ UnplacedBlock DescriptorsBlockBuilder::finish(Compressor& compressor) {
 
 Decoded<Declaration> decode_declaration(std::string_view bytes) {
   ByteReader in(bytes);
-  Declaration declaration = take_declaration(in);
+  const auto kind = in.take<std::uint8_t>();
+  Declaration declaration = take_declaration(in, kind);
   if (in.failed() || !in.empty())
     return malformed("a descriptor is malformed");
   return declaration;
 }
 
-Decoded<std::vector<Declaration>> decode_descriptors(const BlockHeader& header,
-                                                     const BlockPtr& body) {
+Decoded<Descriptors> decode_descriptors(const BlockHeader& header, const BlockPtr& body) {
   ByteReader in({body->data(), header.raw_bytes});
   const auto count = in.take<std::uint32_t>();
-  std::vector<Declaration> declarations;
-  for (std::uint32_t i = 0; i < count && !in.failed(); ++i)
-    declarations.push_back(take_declaration(in));
+  Descriptors descriptors;
+  for (std::uint32_t i = 0; i < count && !in.failed(); ++i) {
+    const auto kind = in.take<std::uint8_t>();
+    if (kind == start_entry) {
+      StreamId stream = take_stream(in);
+      descriptors.starts.push_back({std::move(stream), {in.take<std::uint64_t>()}});
+    } else if (kind == end_entry) {
+      StreamId stream = take_stream(in);
+      descriptors.ends.push_back({std::move(stream), in.take<std::uint64_t>()});
+    } else {
+      descriptors.declarations.push_back(take_declaration(in, kind));
+    }
+  }
   if (in.failed() || !in.empty())
     return malformed("a block of descriptors is malformed");
-  return declarations;
+  return descriptors;
 }
 
 } // namespace datastream::format

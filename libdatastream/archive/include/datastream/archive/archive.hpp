@@ -9,6 +9,8 @@
 #include <datastream/model/frame_batch.hpp>
 #include <datastream/model/subscription_request.hpp>
 #include <datastream/pipe/catalog.hpp>
+#include <datastream/pipe/event_batch.hpp>
+#include <datastream/pipe/subscription.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -124,6 +126,13 @@ public:
   Appended append(const FrameBatch& batch);
   /// The same, for a batch that arrived at another time than now.
   Appended append(const FrameBatch& batch, std::chrono::system_clock::time_point arrival);
+
+  /// Takes a whole delivery of a subscription, as `Consumer::accept` does: what it declares, its
+  /// frames, and where streams begin and end, so that a reader knows what is missing before the
+  /// first frame and after the last. The ticket is that of all of it. Never throws.
+  Appended append(const EventBatch& events);
+  /// Takes what a subscription begins with. Returns a ticket, as `declare` does.
+  std::uint64_t begin(const SubscriptionStart& start);
 
   /// Takes a declaration; it is durable with the ticket that this returns. Known ones cost nothing.
   std::uint64_t declare(const Declaration& declaration);

@@ -5,6 +5,7 @@
 #include <datastream/model/descriptor.hpp>
 #include <datastream/model/frame_batch.hpp>
 #include <datastream/model/ids.hpp>
+#include <datastream/pipe/event_batch.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -35,6 +36,10 @@ struct ArchivedBatch {
   /// begins to read within it: once for each segment, so again and again. In a batch without
   /// frames.
   std::vector<Declaration> declarations;
+  /// Where sources said that streams begin for the archive, and with how many positions they ended.
+  /// In a batch without frames; what `ArchivedStreamInfo` tells of the whole.
+  std::vector<StreamStart> starts;
+  std::vector<StreamEnd> ends;
   FrameBatch frames; ///< of one stream
   std::chrono::system_clock::time_point arrival;
 

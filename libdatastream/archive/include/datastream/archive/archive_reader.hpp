@@ -29,14 +29,23 @@ struct SegmentInfo {
   Sequence first; ///< of its first frame; of the next one while it has none
 };
 
-/// One stream, as far as its index tells.
+/// One stream: what is stored of it, and how far it reached.
 struct ArchivedStreamInfo {
-  StreamId stream;
-  std::uint64_t frames = 0;
-  Position lowest;
-  Position highest;
-  std::chrono::system_clock::time_point first_arrival;
-  std::chrono::system_clock::time_point last_arrival;
+  StreamId stream{};
+  std::uint64_t frames = 0; ///< stored; with none of them, nothing is known of the next four
+  Position lowest{};
+  Position highest{};
+  std::chrono::system_clock::time_point first_arrival{};
+  std::chrono::system_clock::time_point last_arrival{};
+  /// The lowest position from which a source offered it; nothing if none said so.
+  std::optional<Position> from{};
+  /// How many positions it had when it ended. Nothing if the archive was not told: it goes on, or
+  /// its program or the way from there broke off.
+  std::optional<std::uint64_t> assigned{};
+
+  /// Positions that are not stored: from where it was offered to its end, or else to the highest
+  /// one that is stored.
+  std::uint64_t missing() const noexcept;
 };
 
 /// What to do where frames are lost: because a segment is missing or damaged, or because that was
@@ -95,8 +104,9 @@ public:
   std::expected<ArchivedStream, ArchiveError> stream(const StreamId& stream,
                                                      Holes holes = Holes::refuse);
 
-  /// All streams that have frames, in the order of their ids.
-  /// Errors: the first of `holes`.
+  /// All streams, also those of which nothing is known but where they began or ended, in the order
+  /// of their ids.
+  /// Errors: the first of `holes`, or a damaged block of descriptors.
   std::expected<std::vector<ArchivedStreamInfo>, ArchiveError> streams(Holes holes = Holes::refuse);
 
   /// Everything that was declared.
