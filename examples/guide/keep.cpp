@@ -43,7 +43,7 @@ void caf_main(caf::actor_system& system, const caf::actor_system_config&) {
   const ds::ChannelId log = out.register_channel("demo.log", ds::TextStream{});
   for (int i = 0; i < 3; ++i)
     out.submit_text(log, "line " + std::to_string(i));
-  node.close(); // what is acknowledged is durable
+  node.close(); // and what was acknowledged is durable, unless the archive is in trouble
 
   read_back("demo-archive", node.stream_id());
   caf::anon_send_exit(*archive, caf::exit_reason::user_shutdown);

@@ -2,6 +2,7 @@
 
 #include "eventually.hpp"
 
+#include <datastream/archive/archive_reader.hpp>
 #include <datastream/archive/reindex.hpp>
 
 #include <atomic>
@@ -126,6 +127,21 @@ TEST_CASE("archive_rule_10_who_appends_waits_for_a_full_group_and_never_for_ever
   REQUIRE(archive->flush());
   CHECK(archive->ledger().stored == 8000);
   CHECK(archive->ledger().balanced());
+}
+
+TEST_CASE("no_group_is_larger_than_what_the_index_of_a_segment_can_take") {
+  const TemporaryDirectory directory;
+  auto archive = opened(directory.path(), {.group_bytes = 1U << 30U, .group_delay = 1h});
+  for (std::uint64_t i = 0; i < 400; ++i)
+    CHECK(archive->append(batch_of({std::string(100'000, 'n'), {i}}, 0, 1, 1, 100'000)).taken == 1);
+  REQUIRE(archive->flush());
+  archive->append(batch_of(node_a, 0, 1));
+  REQUIRE(archive->close());
+  auto reader = ArchiveReader::open(directory.path());
+  REQUIRE(reader);
+  for (const ArchiveError& fault : reader->verify())
+    FAIL_CHECK(fault);
+  CHECK(reader->last() == Sequence{401});
 }
 
 TEST_CASE("archive_rule_01_sealed_segments_are_read_only_and_never_change") {

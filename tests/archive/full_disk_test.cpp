@@ -84,7 +84,7 @@ void fill_and_go_on(const SmallFileSystem& disk) {
   // If only the index lacked room, what came first was stored; what comes now is not.
   CHECK(eventually([&] {
     send();
-    return archive.ledger().not_stored.no_room > 0;
+    return archive.ledger().not_stored.suspended > 0;
   }));
   {
     // What is durable stays readable meanwhile.

@@ -78,6 +78,28 @@ TEST_CASE("a_duplicate_after_a_million_other_frames_is_not_stored_again") {
   CHECK(archive->ledger().balanced());
 }
 
+TEST_CASE("of_ten_thousand_streams_with_few_frames_a_conflict_is_told_from_a_duplicate") {
+  TemporaryDirectory directory;
+  const auto archive = opened(directory.path());
+  constexpr std::uint64_t streams = 10'000;
+  const auto send = [&](std::size_t payload_bytes) {
+    Archive::Appended sum;
+    for (std::uint64_t i = 0; i < streams; ++i) {
+      const auto appended =
+          archive->append(batch_of({"n" + std::to_string(i), {1}}, 0, 5, 1, payload_bytes));
+      sum.taken += appended.taken;
+      sum.duplicates += appended.duplicates;
+      sum.conflicts += appended.conflicts;
+    }
+    return sum;
+  };
+  CHECK(send(20).taken == 5 * streams);
+  REQUIRE(archive->flush());
+  CHECK(send(20).duplicates == 5 * streams);
+  CHECK(send(30).conflicts == 5 * streams);
+  CHECK(archive->ledger().balanced());
+}
+
 TEST_CASE("a_write_that_breaks_off_at_any_byte_costs_what_was_not_acknowledged_and_no_more") {
   TemporaryDirectory directory;
   {

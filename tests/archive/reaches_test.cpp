@@ -10,8 +10,11 @@
 
 #include <doctest/doctest.h>
 
+#include <disk_gate.hpp>
+#include <eventually.hpp>
 #include <temporary_directory.hpp>
 
+#include <chrono>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -191,6 +194,25 @@ TEST_CASE("a_cursor_gives_beginnings_before_frames_and_ends_behind_them") {
   const auto* stream = consumer.store().find(node_b);
   REQUIRE(stream);
   CHECK(stream->ledger().missing() == 4);
+}
+
+TEST_CASE("an_end_that_finds_no_room_on_the_disk_waits_for_it") {
+  const TemporaryDirectory directory;
+  DiskGate disk;
+  const auto archive =
+      opened(directory.path(), {.retry_interval = std::chrono::milliseconds(1), .files = &disk});
+  archive->append(batch_of(node_a, 0, 5));
+  REQUIRE(archive->flush());
+  disk.set_full(true);
+  EventBatch end;
+  end.ended = StreamEnd{node_a, 6};
+  archive->append(end);
+  CHECK_FALSE(archive->flush());
+  disk.set_full(false);
+  CHECK(eventually([&] { return !archive->trouble(); }));
+  REQUIRE(archive->flush());
+  CHECK(info_of(directory.path(), node_a).missing() == 1);
+  CHECK(archive->ledger().refused_declarations == 0);
 }
 
 TEST_CASE("a_node_whose_name_is_too_long_is_counted_as_refused") {

@@ -156,6 +156,67 @@ TEST_CASE("what_is_acknowledged_as_durable_is_durable") {
   finish(test.system, archive);
 }
 
+TEST_CASE("what_is_not_stored_is_not_said_to_be_delivered") {
+  ArchiveSystem test;
+  TemporaryDirectory directory;
+  DiskGate disk;
+  const auto archive =
+      spawned(test.system, directory.path(),
+              {.archive = {.group_delay = 0ms, .retry_interval = 1ms, .files = &disk},
+               .acknowledges = ArchiveAcknowledges::durable});
+  const StreamId stream{"n", {1}};
+  const auto publish = [&](std::uint64_t position) {
+    EventBatch batch;
+    batch.frames = FrameBatch::copy_of(stream, std::vector<Frame>{{ChannelId{1}, {position}, "x"}});
+    return ask<EndpointTick>(test.system, archive, publish_atom_v, batch).value();
+  };
+  CHECK(publish(0).delivered == 1);
+  disk.set_full(true);
+  const EndpointTick lost = publish(1); // is taken, and then cannot be written
+  CHECK(lost.delivered == 0);
+  CHECK(lost.dropped_for_subscribers == 1);
+  CHECK(status(test, archive).ledger.not_stored.suspended == 1);
+  disk.set_full(false);
+  CHECK(eventually([&] { return status(test, archive).trouble.empty(); }));
+  CHECK(publish(1).delivered == 1);
+  finish(test.system, archive);
+  CHECK(contents(directory.path()).at(stream).size() == 2);
+}
+
+TEST_CASE("an_archive_knows_what_was_lost_on_the_way_to_it_also_before_and_after_its_frames") {
+  ArchiveSystem test;
+  TemporaryDirectory directory;
+  DiskGate disk;
+  // A window of four frames, and nothing is acknowledged while the disk stands still.
+  const auto archive = spawned(test.system, directory.path(),
+                               {.archive = {.group_delay = 0ms, .files = &disk},
+                                .acknowledges = ArchiveAcknowledges::durable,
+                                .subscribe = {.name = "archive", .capacity = {4, 1U << 20U}}});
+  Endpoint node{test.system, {.node = "n", .tick_interval = manual}};
+  REQUIRE(ask<SubscriptionStart>(test.system, archive, follow_atom_v, node.ref().actor()));
+  disk.close();
+  const auto out = node.producer();
+  for (int i = 0; i < 20; ++i) {
+    REQUIRE(out.submit_text(ChannelId{1}, "x"));
+    REQUIRE(ask<EndpointTick>(test.system, node.ref().actor(), tick_atom_v));
+  }
+  const std::uint64_t dropped = node.ledger().fanout.subscribers.front().counts.dropped;
+  disk.open();
+  CHECK(node.close());
+  finish(test.system, archive);
+  CHECK(dropped > 0);
+  auto reader = ArchiveReader::open(directory.path());
+  REQUIRE(reader);
+  const auto streams = reader->streams();
+  REQUIRE(streams);
+  const auto info = std::ranges::find(*streams, node.stream_id(), &ArchivedStreamInfo::stream);
+  REQUIRE(info != streams->end());
+  CHECK(info->from == Position{0});
+  CHECK(info->assigned == 20);
+  CHECK(info->frames == 20 - dropped);
+  CHECK(info->missing() == dropped);
+}
+
 TEST_CASE("a_disk_that_stands_still_costs_producers_and_other_readers_nothing") {
   ArchiveSystem test;
   TemporaryDirectory directory;

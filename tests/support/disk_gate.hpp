@@ -1,18 +1,21 @@
 #pragma once
-/// A disk that stands still when a test says so.
+/// A disk that stands still, or is full, when a test says so.
 
 #include <datastream/archive/file_system.hpp>
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
 namespace datastream::test {
 
-/// The files of the operating system, whose syncs wait while the gate is closed.
+/// The files of the operating system, whose syncs wait while the gate is closed, and whose writes
+/// fail while it is full.
 class DiskGate : public FileSystem {
 public:
   void close() { set(true); }
   void open() { set(false); }
+  void set_full(bool full) { full_ = full; }
   /// Somebody waits for the disk.
   bool busy() {
     const std::lock_guard lock(mutex_);
@@ -23,7 +26,7 @@ public:
     auto file = files_.open(path, mode);
     if (!file)
       return file;
-    return std::make_unique<GatedFile>(*this, std::move(*file));
+    return std::make_unique<GatedFile>(*this, path, std::move(*file));
   }
   FileResult<void> rename(const std::filesystem::path& from,
                           const std::filesystem::path& to) override {
@@ -51,11 +54,15 @@ public:
 private:
   class GatedFile : public File {
   public:
-    GatedFile(DiskGate& gate, std::unique_ptr<File> file) : gate_(gate), file_(std::move(file)) {}
+    GatedFile(DiskGate& gate, const std::filesystem::path& path, std::unique_ptr<File> file)
+        : gate_(gate), path_(path), file_(std::move(file)) {}
     FileResult<std::size_t> read(std::uint64_t offset, std::span<char> into) override {
       return file_->read(offset, into);
     }
     FileResult<void> write(std::uint64_t offset, std::span<const std::string_view> parts) override {
+      if (gate_.full_)
+        return std::unexpected(
+            FileError{std::make_error_code(std::errc::no_space_on_device), "write", path_});
       return file_->write(offset, parts);
     }
     FileResult<void> sync() override {
@@ -67,6 +74,7 @@ private:
 
   private:
     DiskGate& gate_;
+    std::filesystem::path path_;
     std::unique_ptr<File> file_;
   };
 
@@ -86,6 +94,7 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   bool closed_ = false;
+  std::atomic<bool> full_{false};
   int waiting_ = 0;
 };
 

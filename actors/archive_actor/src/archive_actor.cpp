@@ -21,10 +21,18 @@ void ArchiveMailbox::belong_to(const caf::actor& actor) {
   actor_ = caf::actor_cast<caf::actor_addr>(actor);
 }
 
-void ArchiveMailbox::committed(std::uint64_t ticket) {
+void ArchiveMailbox::put(const ArchiveOutcome& outcome) {
   const std::lock_guard lock(mutex_);
+  outcomes_.push_back(outcome);
+  if (outcomes_.size() > 1)
+    return; // it knows, and has not come yet
   if (const auto actor = caf::actor_cast<caf::actor>(actor_))
-    compat::anon_send(actor, committed_atom_v, ticket);
+    compat::anon_send(actor, committed_atom_v);
+}
+
+std::vector<ArchiveOutcome> ArchiveMailbox::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(outcomes_, {});
 }
 
 ArchiveActor::ArchiveActor(caf::actor_config& config, std::unique_ptr<Archive> archive,
@@ -41,7 +49,7 @@ caf::behavior ArchiveActor::make_behavior() {
       [this](publish_atom, const EventBatch& batch) { return publish(batch); },
       [this](publish_atom, const SubscriptionStart& start) { return publish(start); },
       [this](flush_atom) { return flush(); }, [this](ledger_atom) { return status(); },
-      [this](committed_atom, std::uint64_t ticket) { note_done(ticket); }, peer_errors(this),
+      [this](committed_atom) { note_outcomes(); }, peer_errors(this),
       compat::exit_before_watchers(this));
 }
 
@@ -50,7 +58,8 @@ void ArchiveActor::on_exit() {
     return;
   if (const auto closed = archive_->close(); !closed)
     log_message(LogSeverity::error, "an archive was closed in trouble: " + closed.error().message);
-  note_done(UINT64_MAX);
+  note_outcomes();
+  note_outcome({UINT64_MAX, false});
   archive_.reset();
 }
 
@@ -60,7 +69,8 @@ caf::result<SubscriptionStart> ArchiveActor::follow(const caf::actor& endpoint) 
       this, subscriber_, endpoint,
       {.on_delivery =
            [this, window](const EventBatch& batch, const Receipt& receipt) {
-             acknowledge(take(batch), batch.frames, window, [receipt] { receipt.acknowledge(); });
+             acknowledge(take(batch), batch.frames, window,
+                         [receipt](bool) { receipt.acknowledge(); });
            },
        .on_start = [this](const SubscriptionStart& start) { publish(start); }},
       options_.subscribe);
@@ -68,13 +78,16 @@ caf::result<SubscriptionStart> ArchiveActor::follow(const caf::actor& endpoint) 
 
 caf::result<EndpointTick> ArchiveActor::publish(const EventBatch& batch) {
   const Archive::Appended appended = take(batch);
-  const EndpointTick tick{.drained = batch.frames.size(),
-                          .delivered = batch.frames.size() - appended.not_stored,
-                          .dropped_for_subscribers = appended.not_stored,
-                          .subscribers = 1};
+  const std::size_t frames = batch.frames.size();
   auto promise = make_response_promise<EndpointTick>();
   acknowledge(appended, batch.frames, publishers_,
-              [promise, tick]() mutable { promise.deliver(tick); });
+              [promise, appended, frames](bool stored) mutable {
+                const std::size_t lost = appended.not_stored + (stored ? 0 : appended.taken);
+                promise.deliver(EndpointTick{.drained = frames,
+                                             .delivered = frames - lost,
+                                             .dropped_for_subscribers = lost,
+                                             .subscribers = 1});
+              });
   return promise;
 }
 
@@ -92,9 +105,10 @@ Archive::Appended ArchiveActor::take(const EventBatch& batch) {
 }
 
 void ArchiveActor::acknowledge(const Archive::Appended& appended, const FrameBatch& frames,
-                               const std::shared_ptr<Window>& window, std::function<void()> tell) {
+                               const std::shared_ptr<Window>& window,
+                               std::function<void(bool)> tell) {
   if (options_.acknowledges == ArchiveAcknowledges::taken || appended.ticket <= done_)
-    return tell();
+    return tell(true);
   Waiting waiting{appended.ticket, window, frames.size(), frames.pinned_bytes(), std::move(tell)};
   window->frames += waiting.frames;
   window->bytes += waiting.bytes;
@@ -103,8 +117,13 @@ void ArchiveActor::acknowledge(const Archive::Appended& appended, const FrameBat
     archive_->commit();
 }
 
-void ArchiveActor::note_done(std::uint64_t ticket) {
-  done_ = std::max(done_, ticket);
+void ArchiveActor::note_outcomes() {
+  for (const ArchiveOutcome& outcome : mailbox_->take())
+    note_outcome(outcome);
+}
+
+void ArchiveActor::note_outcome(const ArchiveOutcome& outcome) {
+  done_ = std::max(done_, outcome.ticket);
   while (!waiting_.empty() && waiting_.front().ticket <= done_) {
     const Waiting waiting = std::move(waiting_.front());
     waiting_.pop_front();
@@ -112,16 +131,16 @@ void ArchiveActor::note_done(std::uint64_t ticket) {
       waiting.window->frames -= waiting.frames;
       waiting.window->bytes -= waiting.bytes;
     }
-    waiting.tell();
+    waiting.tell(outcome.stored);
   }
 }
 
 caf::result<std::uint64_t> ArchiveActor::flush() {
   auto promise = make_response_promise<std::uint64_t>();
-  auto answer = [this, promise]() mutable { promise.deliver(archive_->last_durable().value); };
+  auto answer = [this, promise](bool) mutable { promise.deliver(archive_->last_durable().value); };
   const std::uint64_t ticket = archive_->commit();
   if (ticket <= done_)
-    answer();
+    answer(true);
   else
     waiting_.push_back({ticket, nullptr, 0, 0, std::move(answer)});
   return promise;
@@ -146,7 +165,8 @@ std::expected<caf::actor, ArchiveError> spawn_archive(caf::actor_system& system,
     log_message(LogSeverity::error, error.message);
   };
   options.archive.events = {
-      .committed = [mailbox](std::uint64_t ticket) { mailbox->committed(ticket); },
+      .committed = [mailbox](std::uint64_t ticket) { mailbox->put({ticket, true}); },
+      .failed = [mailbox](std::uint64_t ticket) { mailbox->put({ticket, false}); },
       .suspended = log_error,
       .resumed =
           [name] {

@@ -17,17 +17,26 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 namespace datastream {
+
+/// What became of the tickets behind the last outcome, up to this one.
+struct ArchiveOutcome {
+  std::uint64_t ticket = 0;
+  bool stored = false;
+};
 
 /// Where an archive, whose thread knows no actors, reaches its actor.
 class ArchiveMailbox {
 public:
   void belong_to(const caf::actor& actor);
-  void committed(std::uint64_t ticket);
+  void put(const ArchiveOutcome& outcome);
+  std::vector<ArchiveOutcome> take();
 
 private:
   std::mutex mutex_;
+  std::vector<ArchiveOutcome> outcomes_;
   caf::actor_addr actor_; // weak: the actor owns the archive, and that has this
 };
 
@@ -53,7 +62,7 @@ private:
     std::shared_ptr<Window> window;
     std::size_t frames = 0;
     std::size_t bytes = 0;
-    std::function<void()> tell;
+    std::function<void(bool stored)> tell;
   };
 
   caf::result<SubscriptionStart> follow(const caf::actor& endpoint);
@@ -65,8 +74,9 @@ private:
   Archive::Appended take(const EventBatch& batch);
   /// Calls `tell` as soon as the archive acknowledges what was appended from this window.
   void acknowledge(const Archive::Appended& appended, const FrameBatch& frames,
-                   const std::shared_ptr<Window>& window, std::function<void()> tell);
-  void note_done(std::uint64_t ticket);
+                   const std::shared_ptr<Window>& window, std::function<void(bool)> tell);
+  void note_outcomes();
+  void note_outcome(const ArchiveOutcome& outcome);
 
   std::unique_ptr<Archive> archive_;
   std::shared_ptr<ArchiveMailbox> mailbox_;

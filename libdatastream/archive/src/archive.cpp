@@ -65,7 +65,7 @@ private:
     StoredPositions::Changes changes{};
     std::uint64_t ticket = 0;
     /// Why it was not stored, should it not be.
-    std::uint64_t NotStored::* reason = &NotStored::no_room;
+    std::uint64_t NotStored::* reason = &NotStored::suspended;
   };
 
   /// How far a stream is known to reach.
@@ -84,6 +84,11 @@ private:
   bool wait_for_room(Lock& lock);
   std::size_t filling_bytes() const {
     return filling_.bytes() + positions_.changed_pages() * page_bytes;
+  }
+  /// No group may have more than a segment's index can take.
+  bool is_full() const {
+    return filling_bytes() >= options_.group_bytes ||
+           filling_.index_bytes() >= defaults::archive_index_bytes;
   }
   /// Nothing is stored from here on; what was about to be, is not.
   void suspend(Lock& lock, ArchiveError error);
@@ -111,7 +116,6 @@ private:
   // Without the lock, which is taken back.
   void tell(Lock& lock, const std::function<void(const ArchiveError&)>& event,
             const ArchiveError& error);
-  void publish_done(std::uint64_t ticket);
 
   const std::filesystem::path directory_;
   const ArchiveOptions options_;
@@ -191,11 +195,11 @@ std::expected<void, WriteFailure> Archive::Impl::reopen() {
 // ------------------------------------------------------------------------------ appending
 
 std::uint64_t NotStored::* Archive::Impl::reason() const {
-  return state_ == State::suspended ? &NotStored::no_room : &NotStored::stopped;
+  return state_ == State::suspended ? &NotStored::suspended : &NotStored::stopped;
 }
 
 bool Archive::Impl::wait_for_room(Lock& lock) {
-  while (takes() && filling_bytes() >= options_.group_bytes) {
+  while (takes() && is_full()) {
     work_.notify_one();
     room_.wait(lock);
   }
@@ -220,7 +224,7 @@ Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t ar
   bool begun = false; ///< the group that is filling knows of this batch
   try {
     for (; next < batch.size(); ++next) {
-      if (!takes() || filling_bytes() >= options_.group_bytes) {
+      if (!takes() || is_full()) {
         begun = false;
         if (takes())
           filling_.close_block(filling_compressor_); // while the disk is busy with the one before
@@ -238,7 +242,7 @@ Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t ar
       const auto place = positions_.look(batch.stream(), frame);
       if (!place) {
         index_failure_ = place.error();
-        rest_is_lost(next, &NotStored::no_room);
+        rest_is_lost(next, &NotStored::suspended);
         break;
       }
       switch (place->seen) {
@@ -270,7 +274,7 @@ Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t ar
   }
   result.ticket = taken_ticket();
   // A thread that is woken for every batch costs more than the batch.
-  if (was_empty || index_failure_ || filling_bytes() >= options_.group_bytes)
+  if (was_empty || index_failure_ || is_full())
     work_.notify_one();
   return result;
 }
@@ -372,9 +376,8 @@ std::expected<Sequence, ArchiveError> Archive::Impl::close() {
 // ----------------------------------------------------------------------------- committing
 
 bool Archive::Impl::wants_commit() const {
-  return !filling_.empty() &&
-         (closing_ || commit_wanted_ || index_failure_ || filling_bytes() >= options_.group_bytes ||
-          Group::Clock::now() >= filling_.begun() + options_.group_delay);
+  return !filling_.empty() && (closing_ || commit_wanted_ || index_failure_ || is_full() ||
+                               Group::Clock::now() >= filling_.begun() + options_.group_delay);
 }
 
 void Archive::Impl::run() {
@@ -470,7 +473,8 @@ void Archive::Impl::commit_filling(Lock& lock) {
   done_ticket_ = committing.ticket;
   done_.notify_all();
   lock.unlock();
-  publish_done(committing.ticket);
+  if (options_.events.committed)
+    options_.events.committed(committing.ticket);
 
   if (followed)
     followed = write_metadata(committing);
@@ -489,9 +493,11 @@ Archive::Impl::write_segment(Committing& committing, std::vector<format::BlockSt
   std::uint64_t bytes = 0;
   for (const FilledBlock& block : filled)
     bytes += block.block.size();
-  if ((opened_.segment->end().offset + bytes > options_.segment_bytes &&
-       !opened_.segment->empty()) ||
-      opened_.segment->index_bytes() > defaults::archive_index_bytes)
+  const SegmentWriter& segment = *opened_.segment;
+  const bool has_room =
+      segment.end().offset + bytes <= options_.segment_bytes &&
+      segment.index_bytes() + committing.group.index_bytes() <= defaults::archive_index_bytes;
+  if (!has_room && !segment.empty()) // an empty one takes any group
     if (auto next = next_segment(); !next)
       return next;
 
@@ -638,7 +644,7 @@ void Archive::Impl::suspend(Lock& lock, ArchiveError error) {
   index_failure_.reset();
   trouble_ = last_failure_ = error;
   // Its frames were compared with others that are not stored.
-  drop_filling(&NotStored::no_room);
+  drop_filling(&NotStored::suspended);
   work_.notify_one();
   tell(lock, options_.events.suspended, error);
 }
@@ -657,13 +663,9 @@ void Archive::Impl::tell(Lock& lock, const std::function<void(const ArchiveError
   lock.unlock();
   if (event)
     event(error);
-  publish_done(ticket);
+  if (options_.events.failed)
+    options_.events.failed(ticket);
   lock.lock();
-}
-
-void Archive::Impl::publish_done(std::uint64_t ticket) {
-  if (options_.events.committed)
-    options_.events.committed(ticket);
 }
 
 void Archive::Impl::try_to_resume(Lock& lock) {

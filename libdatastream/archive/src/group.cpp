@@ -54,6 +54,7 @@ void Group::close_block(format::Compressor& compressor) {
   std::vector<format::BlockStream> streams = builder_.streams();
   format::UnplacedBlock block = builder_.finish(compressor);
   filled_bytes_ += block.header.raw_bytes + block.directory.size();
+  index_bytes_ += format::index_entry_bytes + block.directory.size();
   filled_.push_back({std::move(block), std::move(streams)});
   if (!memory_.empty()) {
     builder_.clear(std::move(memory_.back()));
@@ -65,6 +66,7 @@ void Group::drop_frames() noexcept {
   builder_.clear();
   filled_.clear();
   filled_bytes_ = 0;
+  index_bytes_ = 0;
   frames_ = 0;
 }
 

@@ -58,6 +58,8 @@ public:
   std::uint64_t frames() const noexcept { return frames_; }
   /// About what it takes, uncompressed.
   std::size_t bytes() const noexcept { return filled_bytes_ + builder_.bytes(); }
+  /// What its blocks add to the index of their segment.
+  std::size_t index_bytes() const noexcept { return index_bytes_; }
   /// When the first of it came.
   Clock::time_point begun() const noexcept { return begun_; }
 
@@ -81,6 +83,7 @@ private:
   std::size_t block_bytes_;
   std::uint64_t frames_ = 0;
   std::size_t filled_bytes_ = 0;
+  std::size_t index_bytes_ = 0;
   Clock::time_point begun_;
   std::shared_ptr<const StreamId> stream_;
   std::int64_t arrival_ = 0;

@@ -20,8 +20,7 @@ void add(PositionPage& page, std::uint32_t index) {
 } // namespace
 
 StoredPositions::StoredPositions(std::size_t compared_frames)
-    : pages_max_(std::max<std::size_t>(2, (compared_frames + positions_per_page - 1) /
-                                              positions_per_page)) {}
+    : runs_max_(std::max<std::size_t>(1, compared_frames / positions_per_run)) {}
 
 StoredPositions::~StoredPositions() = default;
 
@@ -31,6 +30,7 @@ void StoredPositions::reset(const Metadata* metadata) noexcept {
   changed_.clear();
   used_.clear();
   pages_.clear();
+  runs_ = 0;
 }
 
 std::expected<StoredPositions::Page*, ArchiveError> StoredPositions::page(const StreamId& stream,
@@ -55,16 +55,18 @@ std::expected<StoredPositions::Page*, ArchiveError> StoredPositions::page(const 
   page.used = node.begin();
   node.front() = &page;
   used_.splice(used_.end(), node);
+  runs_ += runs_of(page);
   recent_ = &page;
   return &page;
 }
 
 void StoredPositions::trim() noexcept {
   // A page that the index does not have in this state cannot be read back from it.
-  while (pages_.size() >= pages_max_ && used_.front()->changed <= committed_) {
+  while (runs_ >= runs_max_ && !used_.empty() && used_.front()->changed <= committed_) {
     Page* const oldest = used_.front();
     if (oldest == recent_)
       recent_ = nullptr;
+    runs_ -= runs_of(*oldest);
     used_.pop_front();
     pages_.erase(pages_.find(*oldest->key));
   }
@@ -82,15 +84,21 @@ std::expected<StoredPositions::Place, ArchiveError> StoredPositions::look(const 
   if (!has((*page)->stored, place.index)) {
     place.seen = Seen::fresh;
     // What `mark` needs, so that it cannot fail.
-    if (!(*page)->fingerprints)
-      (*page)->fingerprints = std::make_unique_for_overwrite<std::uint64_t[]>(positions_per_page);
+    auto& run = (*page)->fingerprints[place.index / positions_per_run];
+    if (!run) {
+      run = std::make_unique_for_overwrite<Fingerprints>();
+      runs_ -= runs_of(**page);
+      ++(*page)->runs;
+      runs_ += runs_of(**page);
+    }
     if (changed_.size() == changed_.capacity())
       changed_.reserve(std::max<std::size_t>(64, 2 * changed_.size()));
   } else if (!has((*page)->remembered, place.index)) {
     place.seen = Seen::unverified;
   } else {
-    place.seen =
-        (*page)->fingerprints[place.index] == place.fingerprint ? Seen::duplicate : Seen::conflict;
+    const Fingerprints& run = *(*page)->fingerprints[place.index / positions_per_run];
+    place.seen = run[place.index % positions_per_run] == place.fingerprint ? Seen::duplicate
+                                                                           : Seen::conflict;
   }
   return place;
 }
@@ -99,7 +107,8 @@ void StoredPositions::mark(const Place& place) noexcept {
   Page& page = *place.page;
   add(page.stored, place.index);
   add(page.remembered, place.index);
-  page.fingerprints[place.index] = place.fingerprint;
+  (*page.fingerprints[place.index / positions_per_run])[place.index % positions_per_run] =
+      place.fingerprint;
   if (page.changed != taken_ + 1) {
     page.changed = taken_ + 1;
     changed_.push_back(&page);

@@ -6,6 +6,8 @@
 #include <datastream/model/frame.hpp>
 #include <datastream/model/ids.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -25,7 +27,7 @@ class StoredPositions {
   struct Page;
 
 public:
-  /// `compared_frames`: how many positions are kept in memory, rounded up to pages.
+  /// `compared_frames`: how many positions are compared, in runs of 64.
   explicit StoredPositions(std::size_t compared_frames);
   ~StoredPositions();
 
@@ -79,19 +81,27 @@ private:
       return std::hash<StreamId>{}(key.stream) ^ (key.page * 0x9e3779b97f4a7c15ULL);
     }
   };
+  static constexpr std::uint32_t positions_per_run = 64;
+  using Fingerprints = std::array<std::uint64_t, positions_per_run>;
   struct Page {
     const Key* key = nullptr;
     PositionPage stored{};
     PositionPage remembered{}; ///< those of which there is a fingerprint
-    std::unique_ptr<std::uint64_t[]> fingerprints;
+    std::array<std::unique_ptr<Fingerprints>, positions_per_page / positions_per_run> fingerprints;
+    std::size_t runs = 0;      ///< of which there are fingerprints
     std::uint64_t changed = 0; ///< number of the last changes that it is, or will be, in
     std::list<Page*>::iterator used;
   };
 
   std::expected<Page*, ArchiveError> page(const StreamId& stream, std::uint64_t number);
   void trim() noexcept;
+  /// A page counts as much as one run even if it has none.
+  static std::size_t runs_of(const Page& page) noexcept {
+    return std::max<std::size_t>(1, page.runs);
+  }
 
-  std::size_t pages_max_;
+  std::size_t runs_max_;
+  std::size_t runs_ = 0; ///< of all pages
   const Metadata* metadata_ = nullptr;
   std::unordered_map<Key, Page, Hash> pages_;
   std::list<Page*> used_; ///< the least recently used one first

@@ -14,6 +14,8 @@ inline constexpr std::size_t segment_header_bytes = 64;
 inline constexpr std::size_t block_header_bytes = 64;
 inline constexpr std::size_t trailer_bytes = 32;
 inline constexpr std::size_t frame_entry_bytes = 16;
+/// Of a footer for each block, besides the block's directory.
+inline constexpr std::size_t index_entry_bytes = 8 + block_header_bytes;
 
 /// Of a block's body, before compression: the largest payload, and a full block beside it.
 inline constexpr std::size_t body_bytes_max = 32U << 20U;

@@ -96,8 +96,8 @@ std::string_view to_string(LossReason reason) {
     return "sink_full";
   case LossReason::undelivered:
     return "undelivered";
-  case LossReason::archive_no_room:
-    return "archive_no_room";
+  case LossReason::archive_suspended:
+    return "archive_suspended";
   case LossReason::archive_stopped:
     return "archive_stopped";
   case LossReason::archive_too_large:

@@ -16,7 +16,9 @@ namespace datastream {
 /// When the archive tells its sources that it has something.
 enum class ArchiveAcknowledges {
   taken,   ///< as soon as it is in the group that will be committed next
-  durable, ///< only when a power cut cannot take it back
+  /// Only when a power cut cannot take it back; or when it was counted as not stored, for holding it
+  /// back would not bring it there.
+  durable,
 };
 
 struct ArchiveActorOptions {
@@ -33,8 +35,8 @@ struct ArchiveActorOptions {
 /// The actor stores every delivery, then acknowledges it. Messages, with their replies:
 ///
 ///     follow_atom, caf::actor endpoint -> SubscriptionStart
-///     publish_atom, EventBatch         -> EndpointTick: what was stored is `delivered`, what was
-///                                         not is `dropped_for_subscribers`
+///     publish_atom, EventBatch         -> EndpointTick: what was acknowledged is `delivered`, what
+///                                         is not stored is `dropped_for_subscribers`
 ///     publish_atom, SubscriptionStart  -> EndpointTick
 ///     flush_atom                       -> uint64_t: the last sequence, once all that came before
 ///     is

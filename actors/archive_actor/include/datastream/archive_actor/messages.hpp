@@ -20,7 +20,7 @@ struct ArchiveStatus {
 
 template <class Inspector>
 compat::InspectResult<Inspector> inspect(Inspector& f, NotStored& x) {
-  return compat::inspect_object(f, x, "NotStored", "no_room", x.no_room, "stopped", x.stopped,
+  return compat::inspect_object(f, x, "NotStored", "suspended", x.suspended, "stopped", x.stopped,
                                 "too_large", x.too_large, "out_of_memory", x.out_of_memory);
 }
 template <class Inspector>

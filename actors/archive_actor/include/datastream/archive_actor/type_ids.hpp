@@ -14,7 +14,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(datastream_archive, caf::first_custom_type_id + 4300)
 CAF_ADD_TYPE_ID(datastream_archive, (datastream::ArchiveStatus))
 
 CAF_ADD_ATOM(datastream_archive, datastream, flush_atom, "ds_flush")
-// What the archive sends to its actor, with a ticket.
+// What the archive sends to its actor when it is done with something.
 CAF_ADD_ATOM(datastream_archive, datastream, committed_atom, "ds_commit")
 
 CAF_END_TYPE_ID_BLOCK(datastream_archive)

@@ -46,6 +46,7 @@ struct ArchiveOptions {
   std::uint64_t segment_bytes = defaults::archive_segment_bytes;
   /// Frames that are compared, byte by byte as it were, with a duplicate of theirs. Older ones are
   /// known to be stored, and a duplicate is not stored again; but nobody knows whether it differs.
+  /// Counted in runs of 64 positions of a stream, of which one frame may be all that there is.
   std::size_t compared_frames = defaults::archive_compared_frames;
   MetadataSync metadata_sync = MetadataSync::at_seal;
   /// After a failed write, room is looked for again so often.
@@ -54,8 +55,10 @@ struct ArchiveOptions {
   /// What the archive tells while it works; called by a thread of its own, must not block and must
   /// not call the archive.
   struct Events {
-    /// Everything up to and with this ticket is durable, or was counted as not stored.
+    /// Everything that was not said to have failed is durable, up to and with this ticket.
     std::function<void(std::uint64_t ticket)> committed{};
+    /// The same for what is not stored, and was counted so.
+    std::function<void(std::uint64_t ticket)> failed{};
     /// Ingest stands still because of this.
     std::function<void(const ArchiveError&)> suspended{};
     /// Ingest goes on.

@@ -7,12 +7,12 @@ namespace datastream {
 
 /// Frames that an archive did not store, by reason.
 struct NotStored {
-  std::uint64_t no_room = 0;       ///< the disk was full, or a write failed
+  std::uint64_t suspended = 0;     ///< the disk was full, or a file could not be written or read
   std::uint64_t stopped = 0;       ///< the archive had stopped, or was closed
   std::uint64_t too_large = 0;     ///< a payload or a node's name is beyond what a segment can hold
   std::uint64_t out_of_memory = 0; ///< there was no memory to take them
 
-  std::uint64_t total() const { return no_room + stopped + too_large + out_of_memory; }
+  std::uint64_t total() const { return suspended + stopped + too_large + out_of_memory; }
   friend bool operator==(const NotStored&, const NotStored&) = default;
 };
 
