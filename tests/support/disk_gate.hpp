@@ -1,7 +1,7 @@
 #pragma once
 /// A disk that stands still when a test says so.
 
-#include <datastream/archive/file_system.hpp>
+#include "forwarded_files.hpp"
 
 #include <condition_variable>
 #include <mutex>
@@ -9,7 +9,7 @@
 namespace datastream::test {
 
 /// The files of the operating system, whose syncs wait while the gate is closed.
-class DiskGate : public FileSystem {
+class DiskGate : public ForwardedFiles {
 public:
   void close() { set(true); }
   void open() { set(false); }
@@ -20,54 +20,24 @@ public:
   }
 
   FileResult<std::unique_ptr<File>> open(const std::filesystem::path& path, Mode mode) override {
-    auto file = files_.open(path, mode);
+    auto file = ForwardedFiles::open(path, mode);
     if (!file)
       return file;
     return std::make_unique<GatedFile>(*this, std::move(*file));
   }
-  FileResult<void> rename(const std::filesystem::path& from,
-                          const std::filesystem::path& to) override {
-    return files_.rename(from, to);
-  }
-  FileResult<void> remove(const std::filesystem::path& path) override {
-    return files_.remove(path);
-  }
-  FileResult<void> make_read_only(const std::filesystem::path& path) override {
-    return files_.make_read_only(path);
-  }
-  FileResult<void> create_directory(const std::filesystem::path& path) override {
-    return files_.create_directory(path);
-  }
-  FileResult<void> sync_directory(const std::filesystem::path& path) override {
-    return files_.sync_directory(path);
-  }
-  FileResult<std::vector<std::string>> list(const std::filesystem::path& directory) override {
-    return files_.list(directory);
-  }
-  FileResult<std::unique_ptr<FileLock>> lock(const std::filesystem::path& path) override {
-    return files_.lock(path);
-  }
 
 private:
-  class GatedFile : public File {
+  class GatedFile : public ForwardedFile {
   public:
-    GatedFile(DiskGate& gate, std::unique_ptr<File> file) : gate_(gate), file_(std::move(file)) {}
-    FileResult<std::size_t> read(std::uint64_t offset, std::span<char> into) override {
-      return file_->read(offset, into);
-    }
-    FileResult<void> write(std::uint64_t offset, std::span<const std::string_view> parts) override {
-      return file_->write(offset, parts);
-    }
+    GatedFile(DiskGate& gate, std::unique_ptr<File> file)
+        : ForwardedFile(std::move(file)), gate_(gate) {}
     FileResult<void> sync() override {
       gate_.wait();
-      return file_->sync();
+      return ForwardedFile::sync();
     }
-    FileResult<void> truncate(std::uint64_t size) override { return file_->truncate(size); }
-    FileResult<std::uint64_t> size() override { return file_->size(); }
 
   private:
     DiskGate& gate_;
-    std::unique_ptr<File> file_;
   };
 
   void set(bool closed) {
@@ -82,7 +52,6 @@ private:
     --waiting_;
   }
 
-  FileSystem& files_ = posix_file_system();
   std::mutex mutex_;
   std::condition_variable changed_;
   bool closed_ = false;
