@@ -12,21 +12,6 @@ using namespace datastream;
 using namespace datastream::test;
 using namespace std::chrono_literals;
 
-namespace {
-
-const StreamId node_a{"node-a", {7}};
-const StreamId node_b{"node-b", {8}};
-
-std::unique_ptr<Archive> opened(const std::filesystem::path& directory,
-                                ArchiveOptions options = {}) {
-  auto archive = Archive::open(directory, std::move(options));
-  if (!archive)
-    FAIL(archive.error());
-  return std::move(*archive);
-}
-
-} // namespace
-
 TEST_CASE("what_was_flushed_is_there_when_the_archive_is_opened_again") {
   TemporaryDirectory directory;
   {

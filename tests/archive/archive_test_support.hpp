@@ -19,10 +19,23 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace datastream::test {
+
+inline const StreamId node_a{"node-a", {7}};
+inline const StreamId node_b{"node-b", {8}};
+
+inline std::unique_ptr<Archive> opened(const std::filesystem::path& directory,
+                                       ArchiveOptions options = {}) {
+  auto archive = Archive::open(directory, std::move(options));
+  if (!archive)
+    FAIL(archive.error());
+  return std::move(*archive);
+}
 
 /// Frames at `first` to `first + count - 1`, whose payloads name their positions.
 inline FrameBatch batch_of(const StreamId& stream, std::uint64_t first, std::size_t count,

@@ -244,7 +244,7 @@ TEST_CASE("a_walk_reads_a_block_when_it_reaches_it_and_a_point_reads_what_may_ha
     archive.write_block(node_a, {{{1}, {block * 2}, "a"}, {{1}, {block * 2 + 1}, "b"}});
   archive.seal();
   archive.publish();
-  WatchedFiles files;
+  CountedFiles files;
   ArchiveReader reader = reader_of(directory.path(), &files);
   const ArchivedStream stream = stream_in(reader);
   std::uint64_t before = files.counts().segment_reads;

@@ -13,9 +13,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const StreamId node_a{"node-a", {7}};
-const StreamId node_b{"node-b", {8}};
-
 /// Refuses operations from one of them on, for so many. Of a refused write so many halves are
 /// written all the same.
 class Refusal : public FileWatcher {
@@ -189,12 +186,10 @@ bool survives(std::size_t first, std::size_t count, std::size_t halves_written) 
     CHECK(source.suspended >= source.resumed);
   }
   // And nothing fails any more.
-  auto archive = Archive::open(directory);
-  if (!archive)
-    FAIL(archive.error());
-  CHECK((*archive)->recovery().holes.empty());
-  CHECK((*archive)->catalog().find_channel(node_a, ChannelId{1}));
-  CHECK((*archive)->catalog().find_channel(node_b, ChannelId{1}));
+  const auto archive = opened(directory);
+  CHECK(archive->recovery().holes.empty());
+  CHECK(archive->catalog().find_channel(node_a, ChannelId{1}));
+  CHECK(archive->catalog().find_channel(node_b, ChannelId{1}));
   std::map<StreamId, std::uint64_t> next;
   std::uint64_t sequence = 0;
   bool right = true;

@@ -16,6 +16,7 @@
 
 #include <doctest/doctest.h>
 
+#include <forwarded_files.hpp>
 #include <shortage.hpp>
 #include <temporary_directory.hpp>
 
@@ -103,47 +104,29 @@ std::string outcome(const std::expected<T, E>& result) {
 }
 
 /// A file system whose files cannot be read from some byte on.
-class UnreadableFiles : public FileSystem {
+class UnreadableFiles : public ForwardedFiles {
 public:
   explicit UnreadableFiles(std::uint64_t from) : from_(from) {}
 
   FileResult<std::unique_ptr<File>> open(const std::filesystem::path& path, Mode mode) override {
-    auto file = posix_file_system().open(path, mode);
+    auto file = ForwardedFiles::open(path, mode);
     if (!file)
       return file;
     return std::make_unique<UnreadableFile>(std::move(*file), path, from_);
   }
-  FileResult<void> rename(const std::filesystem::path&, const std::filesystem::path&) override {
-    return {};
-  }
-  FileResult<void> remove(const std::filesystem::path&) override { return {}; }
-  FileResult<void> make_read_only(const std::filesystem::path&) override { return {}; }
-  FileResult<void> create_directory(const std::filesystem::path&) override { return {}; }
-  FileResult<void> sync_directory(const std::filesystem::path&) override { return {}; }
-  FileResult<std::vector<std::string>> list(const std::filesystem::path& directory) override {
-    return posix_file_system().list(directory);
-  }
-  FileResult<std::unique_ptr<FileLock>> lock(const std::filesystem::path& path) override {
-    return posix_file_system().lock(path);
-  }
 
 private:
-  class UnreadableFile : public File {
+  class UnreadableFile : public ForwardedFile {
   public:
     UnreadableFile(std::unique_ptr<File> file, std::filesystem::path path, std::uint64_t from)
-        : file_(std::move(file)), path_(std::move(path)), from_(from) {}
+        : ForwardedFile(std::move(file)), path_(std::move(path)), from_(from) {}
     FileResult<std::size_t> read(std::uint64_t offset, std::span<char> into) override {
       if (offset + into.size() > from_)
         return std::unexpected(FileError{std::make_error_code(std::errc::io_error), "read", path_});
-      return file_->read(offset, into);
+      return ForwardedFile::read(offset, into);
     }
-    FileResult<void> write(std::uint64_t, std::span<const std::string_view>) override { return {}; }
-    FileResult<void> sync() override { return {}; }
-    FileResult<void> truncate(std::uint64_t) override { return {}; }
-    FileResult<std::uint64_t> size() override { return file_->size(); }
 
   private:
-    std::unique_ptr<File> file_;
     std::filesystem::path path_;
     std::uint64_t from_;
   };

@@ -13,8 +13,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const StreamId node_a{"node-a", {7}};
-
 /// A file system in memory of so many bytes; nothing where that is not allowed.
 class SmallFileSystem {
 public:
@@ -55,36 +53,33 @@ void fill_and_go_on(const SmallFileSystem& disk) {
   std::atomic<int> suspended{0};
   std::atomic<int> resumed{0};
   std::atomic<int> stopped{0};
-  auto opened =
-      Archive::open(disk / "archive", {.group_delay = 1h,
-                                       .segment_bytes = 20'000,
-                                       .retry_interval = 1ms,
-                                       .events = {.suspended = [&](const auto&) { ++suspended; },
-                                                  .resumed = [&] { ++resumed; },
-                                                  .stopped = [&](const auto&) { ++stopped; }}});
-  if (!opened)
-    FAIL(opened.error());
-  Archive& archive = **opened;
-  archive.declare(channel_declaration(node_a, 1, "one"));
+  auto archive =
+      opened(disk / "archive", {.group_delay = 1h,
+                                .segment_bytes = 20'000,
+                                .retry_interval = 1ms,
+                                .events = {.suspended = [&](const auto&) { ++suspended; },
+                                           .resumed = [&] { ++resumed; },
+                                           .stopped = [&](const auto&) { ++stopped; }}});
+  archive->declare(channel_declaration(node_a, 1, "one"));
   std::uint64_t acknowledged = 0;
   const auto send = [&] {
-    const auto appended = archive.append(frame_at(acknowledged * positions_per_page));
-    const bool durable = archive.flush() && appended.not_stored == 0;
+    const auto appended = archive->append(frame_at(acknowledged * positions_per_page));
+    const bool durable = archive->flush() && appended.not_stored == 0;
     acknowledged += durable ? 1 : 0;
-    CHECK(archive.ledger().balanced());
+    CHECK(archive->ledger().balanced());
     return durable;
   };
   while (send())
     REQUIRE(acknowledged < 1000);
   CHECK(acknowledged > 10);
   REQUIRE(eventually([&] { return suspended > 0; }));
-  const auto trouble = archive.trouble();
+  const auto trouble = archive->trouble();
   if (trouble) // for a moment it may believe that there is room
     CHECK_MESSAGE(trouble->kind == ArchiveError::Kind::no_room, *trouble);
   // If only the index lacked room, what came first was stored; what comes now is not.
   CHECK(eventually([&] {
     send();
-    return archive.ledger().not_stored.suspended > 0;
+    return archive->ledger().not_stored.suspended > 0;
   }));
   {
     // What is durable stays readable meanwhile.
@@ -101,16 +96,14 @@ void fill_and_go_on(const SmallFileSystem& disk) {
   CHECK(stopped == 0);
   while (acknowledged < before + 20)
     REQUIRE(send());
-  CHECK(archive.ledger().stored == acknowledged);
-  CHECK(archive.catalog().find_channel(node_a, ChannelId{1}));
-  CHECK(archive.close());
-  opened->reset();
+  CHECK(archive->ledger().stored == acknowledged);
+  CHECK(archive->catalog().find_channel(node_a, ChannelId{1}));
+  CHECK(archive->close());
+  archive.reset();
 
-  const auto again = Archive::open(disk / "archive");
-  if (!again)
-    FAIL(again.error());
-  CHECK((*again)->recovery().holes.empty());
-  CHECK((*again)->catalog().find_channel(node_a, ChannelId{1}));
+  const auto again = opened(disk / "archive");
+  CHECK(again->recovery().holes.empty());
+  CHECK(again->catalog().find_channel(node_a, ChannelId{1}));
   const auto frames = frames_in(disk / "archive");
   REQUIRE(frames.size() == acknowledged);
   bool right = true;

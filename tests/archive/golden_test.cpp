@@ -196,19 +196,18 @@ TEST_CASE("an_archive_of_many_segments_is_read_alike_in_two_languages") {
   const TemporaryDirectory directory;
   const StreamId streams[] = {{"node-a", {7}}, {"", {0}}, {"n\u00f6de", {UINT64_MAX}}};
   std::mt19937 random(5);
-  auto archive = Archive::open(directory.path(), {.group_bytes = 2000, .segment_bytes = 5'000});
-  REQUIRE(archive);
+  const auto archive = opened(directory.path(), {.group_bytes = 2000, .segment_bytes = 5'000});
   for (const StreamId& stream : streams) {
-    (*archive)->declare(stream_declaration(stream));
-    (*archive)->declare(channel_declaration(stream, 1, "of " + stream.node.value));
+    archive->declare(stream_declaration(stream));
+    archive->declare(channel_declaration(stream, 1, "of " + stream.node.value));
   }
   for (std::uint64_t at = 0; at < 3000; at += 30) {
-    (*archive)->append(
+    archive->append(
         batch_of(streams[random() % 3], at, random() % 30 + 1, random() % 3, random() % 200));
     if (random() % 8 == 0)
-      REQUIRE((*archive)->flush());
+      REQUIRE(archive->flush());
   }
-  const auto last = (*archive)->flush(); // which stays open: its last segment is not sealed
+  const auto last = archive->flush(); // which stays open: its last segment is not sealed
   REQUIRE(last);
 
   const std::vector<StoredFrame> frames = frames_in(directory.path());

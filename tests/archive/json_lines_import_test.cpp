@@ -43,12 +43,6 @@ Import import(Archive& archive, const std::string& text) {
   return import(archive, in);
 }
 
-std::unique_ptr<Archive> opened(const TemporaryDirectory& directory) {
-  auto archive = Archive::open(directory.path());
-  REQUIRE(archive);
-  return std::move(*archive);
-}
-
 /// Text whose reading breaks off behind it.
 class BreakingText : public std::streambuf {
 public:
@@ -66,7 +60,7 @@ private:
 
 TEST_CASE("frames_of_lines_are_stored_in_their_order_with_their_names_and_times") {
   const TemporaryDirectory directory;
-  const auto archive = opened(directory);
+  const auto archive = opened(directory.path());
   const Import done = import(
       *archive,
       line("a#b#7", "log", 1, 5, "five", 1000) + line("a#b#7", "log", 1, 4, "four", 2000) +
@@ -106,7 +100,7 @@ TEST_CASE("frames_of_lines_are_stored_in_their_order_with_their_names_and_times"
 
 TEST_CASE("bad_lines_are_told_with_their_numbers_counted_and_skipped") {
   const TemporaryDirectory directory;
-  const auto archive = opened(directory);
+  const auto archive = opened(directory.path());
   const Import done =
       import(*archive, line("a#1", "log", 1, 0, "0") + "\n" + line("a#1", "log", 1, 1, "1") +
                            line("a#1", "other", 1, 2, "2") + line("a", "log", 1, 3, "3") +
@@ -126,7 +120,7 @@ TEST_CASE("bad_lines_are_told_with_their_numbers_counted_and_skipped") {
 
 TEST_CASE("a_channel_keeps_the_name_and_content_that_the_archive_knows") {
   const TemporaryDirectory directory;
-  const auto archive = opened(directory);
+  const auto archive = opened(directory.path());
   const StreamId stream{"a", {1}};
   archive->declare(channel_declaration(stream, 1, "log"));
   const Import done =
@@ -146,7 +140,7 @@ TEST_CASE("what_is_stored_already_is_not_stored_again") {
   std::string text;
   for (std::uint64_t position = 0; position < 3000; ++position)
     text += line(position % 2 ? "a#1" : "b#2", "log", 1, position, std::to_string(position));
-  const auto archive = opened(directory);
+  const auto archive = opened(directory.path());
   const Import half = import(*archive, text.substr(0, text.size() / 2));
   REQUIRE(half.report);
   CHECK(half.report->bad_lines == 1); // which was cut in the middle
@@ -165,7 +159,7 @@ TEST_CASE("what_is_stored_already_is_not_stored_again") {
 
 TEST_CASE("an_import_that_cannot_be_read_to_its_end_changes_nothing") {
   const TemporaryDirectory directory;
-  const auto archive = opened(directory);
+  const auto archive = opened(directory.path());
   for (const bool seeks : {true, false}) {
     CAPTURE(seeks);
     BreakingText broken(line("a#1", "log", 1, 0, "0"));
@@ -183,7 +177,7 @@ TEST_CASE("an_import_that_cannot_be_read_to_its_end_changes_nothing") {
 
 TEST_CASE("an_import_into_an_archive_that_takes_nothing_says_so") {
   const TemporaryDirectory directory;
-  const auto archive = opened(directory);
+  const auto archive = opened(directory.path());
   REQUIRE(archive->close());
   const Import done = import(*archive, line("a#1", "log", 1, 0, "0"));
   if (done.report)

@@ -13,17 +13,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const StreamId node_a{"node-a", {7}};
-const StreamId node_b{"node-b", {8}};
-
-std::unique_ptr<Archive> opened(const std::filesystem::path& directory,
-                                ArchiveOptions options = {}) {
-  auto archive = Archive::open(directory, std::move(options));
-  if (!archive)
-    FAIL(archive.error());
-  return std::move(*archive);
-}
-
 /// A hundred frames in each of several sealed segments.
 void write_segments(const std::filesystem::path& directory, std::uint64_t segments) {
   const auto archive = opened(directory, {.segment_bytes = 1000});

@@ -7,6 +7,7 @@
 
 #include "archive_test_support.hpp"
 #include "eventually.hpp"
+#include "forwarded_files.hpp"
 #include "shortage.hpp"
 #include "watched_files.hpp"
 
@@ -23,9 +24,6 @@ using namespace datastream::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-const StreamId node_a{"node-a", {7}};
-const StreamId node_b{"node-b", {8}};
 
 /// The memory of RocksDB is not what is tested: it fares badly without. Nothing is short any more
 /// once it writes.
@@ -45,7 +43,7 @@ private:
 };
 
 /// Files of an archive of which the first segment that is opened to be read finds a shortage.
-class ReplayShortage : public FileSystem {
+class ReplayShortage : public ForwardedFiles {
 public:
   explicit ReplayShortage(std::size_t n) : n_(n) {}
   /// Ends it. Did it make an allocation fail?
@@ -56,51 +54,29 @@ public:
   }
 
   FileResult<std::unique_ptr<File>> open(const std::filesystem::path& path, Mode mode) override {
-    auto file = real_.open(path, mode);
+    auto file = ForwardedFiles::open(path, mode);
     if (!begun_ && mode == Mode::read && format::parse_segment_name(path.filename().string())) {
       begun_ = true;
       shortage_.emplace(n_);
     }
     return file;
   }
-  FileResult<void> rename(const std::filesystem::path& from,
-                          const std::filesystem::path& to) override {
-    return real_.rename(from, to);
-  }
-  FileResult<void> remove(const std::filesystem::path& path) override { return real_.remove(path); }
-  FileResult<void> make_read_only(const std::filesystem::path& path) override {
-    return real_.make_read_only(path);
-  }
-  FileResult<void> create_directory(const std::filesystem::path& path) override {
-    return real_.create_directory(path);
-  }
-  FileResult<void> sync_directory(const std::filesystem::path& path) override {
-    return real_.sync_directory(path);
-  }
-  FileResult<std::vector<std::string>> list(const std::filesystem::path& directory) override {
-    return real_.list(directory);
-  }
-  FileResult<std::unique_ptr<FileLock>> lock(const std::filesystem::path& path) override {
-    return real_.lock(path);
-  }
 
 private:
   std::size_t n_;
   bool begun_ = false;
   std::optional<Shortage> shortage_;
-  FileSystem& real_ = posix_file_system();
 };
 
-std::unique_ptr<Archive> opened(const std::filesystem::path& directory,
-                                ArchiveOptions options = {}) {
+/// Whole, and to have a new segment for almost every group.
+std::unique_ptr<Archive> opened_whole(const std::filesystem::path& directory,
+                                      ArchiveOptions options = {}) {
   options.group_delay = 1h;
-  options.segment_bytes = 600; // so that almost every group begins with a new one
+  options.segment_bytes = 600;
   options.retry_interval = 1ms;
-  auto archive = Archive::open(directory, std::move(options));
-  if (!archive)
-    FAIL(archive.error());
-  CHECK((*archive)->recovery().holes.empty());
-  return std::move(*archive);
+  auto archive = opened(directory, std::move(options));
+  CHECK(archive->recovery().holes.empty());
+  return archive;
 }
 
 /// Every frame of both streams is there once, from 0 on.
@@ -127,7 +103,7 @@ bool is_damage(const ArchiveError& error) {
 TEST_CASE("memory_that_is_missing_while_appending_costs_counted_frames_and_no_stream") {
   TemporaryDirectory directory;
   {
-    const auto archive = opened(directory.path());
+    const auto archive = opened_whole(directory.path());
     std::uint64_t done = 0;
     bool happened = true;
     for (std::size_t n = 0; happened; ++n, done += 20) {
@@ -152,14 +128,14 @@ TEST_CASE("memory_that_is_missing_while_appending_costs_counted_frames_and_no_st
     REQUIRE(archive->close());
     check_frames(directory.path(), done);
   }
-  opened(directory.path());
+  opened_whole(directory.path());
 }
 
 TEST_CASE("memory_that_is_missing_for_a_declaration_loses_no_name") {
   TemporaryDirectory directory;
   std::uint32_t channels = 0;
   {
-    const auto archive = opened(directory.path());
+    const auto archive = opened_whole(directory.path());
     bool happened = true;
     for (std::size_t n = 0; happened; ++n) {
       const Declaration declaration = channel_declaration(node_a, ++channels, "name");
@@ -174,7 +150,7 @@ TEST_CASE("memory_that_is_missing_for_a_declaration_loses_no_name") {
     CHECK(channels > 2);
     REQUIRE(archive->close());
   }
-  const auto archive = opened(directory.path());
+  const auto archive = opened_whole(directory.path());
   for (std::uint32_t channel = 1; channel <= channels; ++channel)
     CHECK(archive->catalog().find_channel(node_a, ChannelId{channel}));
 }
@@ -193,20 +169,20 @@ TEST_CASE("memory_that_is_missing_while_committing_costs_counted_frames_and_no_s
       std::atomic<bool> short_of_memory{false};
       std::optional<Shortage> shortage;
       const auto archive =
-          opened(directory.path(), {.events = {.suspended =
-                                                   [&](const auto&) {
-                                                     if (short_of_memory)
-                                                       watch.happened =
-                                                           watch.happened || Shortage::happened();
-                                                   },
-                                               .resumed =
-                                                   [&] {
-                                                     if (!short_of_memory)
-                                                       shortage.emplace(n);
-                                                     short_of_memory = true;
-                                                   }},
-                                    .files = &files.files(),
-                                    .metadata = files.env()});
+          opened_whole(directory.path(), {.events = {.suspended =
+                                                         [&](const auto&) {
+                                                           if (short_of_memory)
+                                                             watch.happened = watch.happened ||
+                                                                              Shortage::happened();
+                                                         },
+                                                     .resumed =
+                                                         [&] {
+                                                           if (!short_of_memory)
+                                                             shortage.emplace(n);
+                                                           short_of_memory = true;
+                                                         }},
+                                          .files = &files.files(),
+                                          .metadata = files.env()});
       const auto append = [&](std::uint64_t first, std::size_t count) {
         return archive->append(batch_of(node_a, first, count, 1, 100)).not_stored == 0 &&
                archive->append(batch_of(node_b, first, count, 1, 100)).not_stored == 0;
@@ -236,7 +212,7 @@ TEST_CASE("memory_that_is_missing_while_committing_costs_counted_frames_and_no_s
       if (!closed) // it was the index that lacked memory, and opening sees to that
         CHECK(happened);
     }
-    const auto archive = opened(directory.path());
+    const auto archive = opened_whole(directory.path());
     check_frames(directory.path(), 30);
     CHECK(archive->catalog().find_channel(node_a, ChannelId{1}));
   }
@@ -244,13 +220,18 @@ TEST_CASE("memory_that_is_missing_while_committing_costs_counted_frames_and_no_s
 }
 
 TEST_CASE("memory_that_is_missing_while_segments_are_replayed_is_told_as_such") {
+  constexpr std::uint32_t channels = 20; // so that the tables of the catalog grow
   bool happened = true;
   std::size_t n = 0;
   for (; happened; ++n) {
     CAPTURE(n);
     TemporaryDirectory directory;
     {
-      const auto archive = opened(directory.path());
+      const auto archive = opened_whole(directory.path());
+      archive->declare(stream_declaration(node_a));
+      for (std::uint32_t channel = 1; channel <= channels; ++channel)
+        for (const StreamId& stream : {node_a, node_b})
+          archive->declare(channel_declaration(stream, channel, "a name that is long enough"));
       for (std::uint64_t first = 0; first < 40; first += 20) {
         archive->append(batch_of(node_a, first, 20, 1, 100));
         archive->append(batch_of(node_b, first, 20, 1, 100));
@@ -272,11 +253,12 @@ TEST_CASE("memory_that_is_missing_while_segments_are_replayed_is_told_as_such") 
     } catch (const std::bad_alloc&) {
     }
     happened = files.end();
-    const auto archive = opened(directory.path());
+    const auto archive = opened_whole(directory.path());
     CHECK(archive->last_durable() == Sequence{80});
+    CHECK(archive->catalog().version() == 2 + 2 * channels);
     check_frames(directory.path(), 40);
   }
-  CHECK(n > 20);
+  CHECK(n > 100);
 }
 
 #endif

@@ -9,8 +9,6 @@ using namespace datastream::test;
 
 namespace {
 
-const StreamId node_a{"node-a", {7}};
-const StreamId node_b{"node-b", {8}};
 const StreamId node_c{"node-c", {1}};
 
 /// Payloads that cannot be compressed, so that blocks have more than one sector.

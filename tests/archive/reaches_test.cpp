@@ -27,13 +27,6 @@ namespace {
 const StreamId node_a{"a", {1}};
 const StreamId node_b{"b", {2}};
 
-std::unique_ptr<Archive> opened(const std::filesystem::path& directory,
-                                ArchiveOptions options = {}) {
-  auto archive = Archive::open(directory, std::move(options));
-  REQUIRE_MESSAGE(archive, archive.error().message);
-  return std::move(*archive);
-}
-
 /// Frames at 2 to 9 of a stream that was offered from 0, and had 12 positions.
 EventBatch whole_stream(const StreamId& stream) {
   EventBatch events;

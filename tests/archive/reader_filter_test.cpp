@@ -148,7 +148,7 @@ TEST_CASE("blocks_that_have_nothing_of_what_is_wanted_are_not_read") {
                         static_cast<std::int64_t>(i) * 1000);
   archive.seal();
   archive.publish();
-  WatchedFiles files;
+  CountedFiles files;
   ArchiveReader reader = reader_of(directory.path(), &files);
   const auto reads_for = [&](const ReadFilter& filter, std::size_t frames) {
     ArchiveCursor cursor = cursor_of(reader, 0, filter);

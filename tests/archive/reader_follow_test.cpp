@@ -47,21 +47,20 @@ struct Follower {
 
 TEST_CASE("readers_that_follow_a_writer_at_full_speed_see_every_sequence_once_and_in_order") {
   TemporaryDirectory directory;
-  auto archive =
-      Archive::open(directory.path(),
-                    {.group_bytes = 32U << 10U, .group_delay = 1ms, .segment_bytes = 32U << 10U});
-  REQUIRE(archive);
-  (*archive)->declare(channel_declaration(node_a, 1, "log"));
+  const auto archive =
+      opened(directory.path(),
+             {.group_bytes = 32U << 10U, .group_delay = 1ms, .segment_bytes = 32U << 10U});
+  archive->declare(channel_declaration(node_a, 1, "log"));
   std::atomic<std::uint64_t> last = 0; // 0: not known yet
   constexpr std::size_t readers = 3;
   std::vector<Follower> followers(readers + 1);
-  std::vector<std::optional<ArchiveReader>> opened(readers);
+  std::vector<std::optional<ArchiveReader>> own(readers);
   std::vector<std::jthread> threads;
   // Each through a reader of its own, but for the last, which shares one with the first.
   for (std::size_t i = 0; i < readers; ++i)
-    opened[i].emplace(reader_of(directory.path()));
+    own[i].emplace(reader_of(directory.path()));
   for (std::size_t i = 0; i <= readers; ++i)
-    threads.emplace_back([&, i, cursor = cursor_of(*opened[i % readers])]() mutable {
+    threads.emplace_back([&, i, cursor = cursor_of(*own[i % readers])]() mutable {
       followers[i].follow(std::move(cursor), 1, last);
     });
   constexpr std::uint64_t count = 400'000;
@@ -69,17 +68,17 @@ TEST_CASE("readers_that_follow_a_writer_at_full_speed_see_every_sequence_once_an
   Follower late;
   std::jthread late_thread;
   for (std::uint64_t at = 0; at < count; at += 500) {
-    (*archive)->append(batch_of(at % 1000 == 0 ? node_a : node_b, at, 500));
+    archive->append(batch_of(at % 1000 == 0 ? node_a : node_b, at, 500));
     if (at == count / 2) {
       // Somebody comes while it goes on, in the middle.
-      opened.emplace_back(reader_of(directory.path()));
-      middle = std::max<std::uint64_t>(opened.back()->last().value, 1);
-      late_thread = std::jthread([&, cursor = cursor_of(*opened.back(), middle)]() mutable {
+      own.emplace_back(reader_of(directory.path()));
+      middle = std::max<std::uint64_t>(own.back()->last().value, 1);
+      late_thread = std::jthread([&, cursor = cursor_of(*own.back(), middle)]() mutable {
         late.follow(std::move(cursor), middle, last);
       });
     }
   }
-  REQUIRE((*archive)->flush() == Sequence{count});
+  REQUIRE(archive->flush() == Sequence{count});
   last = count;
   for (std::jthread& thread : threads)
     thread.join();
@@ -103,15 +102,14 @@ TEST_CASE("a_cursor_goes_on_when_the_writer_is_closed_and_opened_again") {
   std::optional<ArchiveCursor> cursor;
   std::uint64_t expected = 1;
   for (std::uint64_t life = 0; life < 5; ++life) {
-    auto archive = Archive::open(directory.path(), {.segment_bytes = 2U << 10U});
-    REQUIRE(archive);
+    const auto archive = opened(directory.path(), {.segment_bytes = 2U << 10U});
     if (!reader) {
       reader.emplace(reader_of(directory.path()));
       cursor.emplace(cursor_of(*reader));
     }
     for (std::uint64_t i = 0; i < 10; ++i) {
-      (*archive)->append(batch_of(node_a, expected - 1, 10));
-      REQUIRE((*archive)->flush());
+      archive->append(batch_of(node_a, expected - 1, 10));
+      REQUIRE(archive->flush());
       CHECK(sequences_of(rest_of(*cursor)) == sequences(expected, expected + 10));
       expected += 10;
     }

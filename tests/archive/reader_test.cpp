@@ -48,14 +48,13 @@ std::vector<std::string> declared_in(const ArchivedBatch& batch) {
 
 TEST_CASE("a_reader_gives_what_a_writer_has_stored") {
   TemporaryDirectory directory;
-  auto archive = Archive::open(directory.path(), {.segment_bytes = 8U << 10U});
-  REQUIRE(archive);
-  (*archive)->declare(stream_declaration(node_a));
-  (*archive)->declare(channel_declaration(node_a, 1, "log"));
+  const auto archive = opened(directory.path(), {.segment_bytes = 8U << 10U});
+  archive->declare(stream_declaration(node_a));
+  archive->declare(channel_declaration(node_a, 1, "log"));
   for (std::uint64_t i = 0; i < 50; ++i) {
-    (*archive)->append(batch_of(node_a, i * 20, 20));
-    (*archive)->append(batch_of(node_b, i * 5, 5));
-    REQUIRE((*archive)->flush());
+    archive->append(batch_of(node_a, i * 20, 20));
+    archive->append(batch_of(node_b, i * 5, 5));
+    REQUIRE(archive->flush());
   }
   ArchiveReader reader = reader_of(directory.path());
   CHECK(reader.last() == Sequence{1250});
@@ -162,19 +161,18 @@ TEST_CASE("archive_rule_04_who_resumes_where_it_was_gets_everything_at_least_onc
 
 TEST_CASE("archive_rule_05_frames_of_a_stream_come_in_the_order_in_which_they_arrived") {
   TemporaryDirectory directory;
-  auto archive = Archive::open(directory.path(), {.segment_bytes = 4U << 10U});
-  REQUIRE(archive);
+  const auto archive = opened(directory.path(), {.segment_bytes = 4U << 10U});
   // Both streams arrive backwards, in turns, over many segments.
   std::vector<std::uint64_t> arrived;
   for (std::uint64_t i = 200; i-- > 0;) {
     for (const StreamId& stream : {node_a, node_b})
-      (*archive)->append(batch_of(stream, i * 3, 3));
+      archive->append(batch_of(stream, i * 3, 3));
     for (std::uint64_t k = 0; k < 3; ++k)
       arrived.push_back(i * 3 + k);
     if (i % 7 == 0)
-      REQUIRE((*archive)->flush());
+      REQUIRE(archive->flush());
   }
-  REQUIRE((*archive)->flush());
+  REQUIRE(archive->flush());
   ArchiveReader reader = reader_of(directory.path());
   CHECK(reader.segments().size() > 3);
   const auto positions = [](const std::vector<StoredFrame>& frames, const StreamId& stream) {
@@ -393,7 +391,7 @@ TEST_CASE("a_cursor_waits_for_more_and_no_longer_than_asked") {
 TEST_CASE("a_waiting_cursor_looks_at_the_tip_and_at_nothing_else") {
   TemporaryDirectory directory;
   HandMadeArchive archive = three_segments(directory.path());
-  WatchedFiles files;
+  CountedFiles files;
   ArchiveReader reader = reader_of(directory.path(), &files);
   ArchiveCursor cursor = cursor_of(reader);
   CHECK(rest_of(cursor).size() == 30);
@@ -409,7 +407,7 @@ TEST_CASE("following_the_segment_that_is_written_costs_the_same_however_long_it_
   HandMadeArchive archive(directory.path());
   archive.begin_segment();
   archive.publish();
-  WatchedFiles files;
+  CountedFiles files;
   ArchiveReader reader = reader_of(directory.path(), &files);
   ArchiveCursor all = cursor_of(reader);
   ArchiveCursor none = cursor_of(reader, 0, {.stream = node_b});
@@ -440,7 +438,7 @@ TEST_CASE("a_sealed_segment_costs_its_header_and_footer_until_a_body_is_wanted")
     archive.write_block(i % 100 == 99 ? node_b : node_a, frames_at(i, 1));
   archive.seal();
   archive.publish();
-  WatchedFiles files;
+  CountedFiles files;
   ArchiveReader reader = reader_of(directory.path(), &files);
   CHECK(reader.streams()->size() == 2);
   // Its header when it is listed and when it is opened; the trailer; the footer's header and body.
@@ -464,7 +462,7 @@ TEST_CASE("indexes_beyond_their_bound_are_read_again_and_those_in_use_are_not") 
       archive.seal();
   }
   archive.publish();
-  WatchedFiles files;
+  CountedFiles files;
   ArchiveReader reader = reader_of(directory.path(), &files);
   std::uint64_t before = files.counts().segment_reads;
   const auto reads = [&] {
@@ -502,7 +500,7 @@ TEST_CASE("archive_rule_09_a_failure_of_the_system_never_looks_like_an_absence")
     std::uint64_t failures = 0;
     for (std::uint64_t n = 0; failed; ++n) {
       CAPTURE(n);
-      WatchedFiles files;
+      CountedFiles files;
       files.fail_after(n);
       auto reader = ArchiveReader::open(directory.path(), &files);
       if (!reader) {

@@ -21,9 +21,6 @@
 
 namespace datastream::test {
 
-inline const StreamId node_a{"node-a", {7}};
-inline const StreamId node_b{"node-b", {8}};
-
 inline ArchiveReader reader_of(const std::filesystem::path& directory,
                                FileSystem* files = nullptr) {
   auto reader = ArchiveReader::open(directory, files);
@@ -117,7 +114,7 @@ inline std::vector<std::uint64_t> sequences(std::uint64_t first, std::uint64_t e
 }
 
 /// The files of the system, counted; and one read or opening of which fails.
-class WatchedFiles : public FileSystem {
+class CountedFiles : public FileSystem {
 public:
   struct Counts {
     std::uint64_t operations = 0; ///< that may fail: opening, reading, asking for size or names
@@ -135,7 +132,7 @@ public:
     auto file = posix_file_system().open(path, mode);
     if (!file)
       return file;
-    return std::make_unique<WatchedFile>(*this, path, std::move(*file));
+    return std::make_unique<CountedFile>(*this, path, std::move(*file));
   }
   FileResult<std::vector<std::string>> list(const std::filesystem::path& directory) override {
     if (fails())
@@ -165,9 +162,9 @@ public:
   }
 
 private:
-  class WatchedFile : public File {
+  class CountedFile : public File {
   public:
-    WatchedFile(WatchedFiles& files, std::filesystem::path path, std::unique_ptr<File> file)
+    CountedFile(CountedFiles& files, std::filesystem::path path, std::unique_ptr<File> file)
         : files_(files), path_(std::move(path)), file_(std::move(file)) {}
 
     FileResult<std::size_t> read(std::uint64_t offset, std::span<char> into) override {
@@ -191,7 +188,7 @@ private:
     FileResult<void> truncate(std::uint64_t) override { return failed("truncate", path_); }
 
   private:
-    WatchedFiles& files_;
+    CountedFiles& files_;
     std::filesystem::path path_;
     std::unique_ptr<File> file_;
   };

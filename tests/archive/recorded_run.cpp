@@ -28,10 +28,7 @@ void RecordedRun::open() {
     const std::lock_guard lock(mutex_);
     events_.push_back({.committed = first + ticket});
   };
-  auto archive = Archive::open(root_ / "archive", std::move(options));
-  if (!archive)
-    FAIL(archive.error());
-  archive_ = std::move(*archive);
+  archive_ = opened(root_ / "archive", std::move(options));
   const std::size_t found = archive_->last_durable().value;
   if (tickets_.empty()) {
     REQUIRE(found >= std::max(promised_initially_.frames, promised_initially_.seen));

@@ -1,5 +1,6 @@
 #include "actor_test.hpp"
 #include "disk_gate.hpp"
+#include "forwarded_files.hpp"
 #include "submitting.hpp"
 #include "temporary_directory.hpp"
 
@@ -13,7 +14,11 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <mutex>
 #include <set>
+#include <string>
+#include <vector>
 
 using namespace datastream;
 using namespace datastream::test;
@@ -48,6 +53,36 @@ void finish(caf::actor_system& system, const caf::actor& actor) {
 ArchiveStatus status(ArchiveSystem& test, const caf::actor& archive) {
   return ask<ArchiveStatus>(test.system, archive, ledger_atom_v).value();
 }
+
+/// Files that are not synced any more, once a test says so.
+class NoSync : public ForwardedFiles {
+public:
+  std::atomic<bool> refuses{false};
+
+  FileResult<std::unique_ptr<File>> open(const std::filesystem::path& path, Mode mode) override {
+    auto file = ForwardedFiles::open(path, mode);
+    if (!file)
+      return file;
+    return std::make_unique<UnsyncedFile>(*this, path, std::move(*file));
+  }
+
+private:
+  class UnsyncedFile : public ForwardedFile {
+  public:
+    UnsyncedFile(NoSync& files, std::filesystem::path path, std::unique_ptr<File> file)
+        : ForwardedFile(std::move(file)), files_(files), path_(std::move(path)) {}
+    FileResult<void> sync() override {
+      if (files_.refuses)
+        return std::unexpected(
+            FileError{std::make_error_code(std::errc::io_error), "fsync", path_});
+      return ForwardedFile::sync();
+    }
+
+  private:
+    NoSync& files_;
+    std::filesystem::path path_;
+  };
+};
 
 /// What is in an archive: payloads by stream and position.
 std::map<StreamId, std::map<std::uint64_t, std::string>>
@@ -279,6 +314,35 @@ TEST_CASE("a_consumer_that_was_given_an_archive_stores_in_both_and_outlives_it")
   CHECK(contents(directory.path()).at(node.stream_id()).size() == 500);
   stop(consumer);
   set_log_sink(before);
+}
+
+TEST_CASE("an_archive_that_cannot_store_what_it_has_while_it_is_closed_says_so_once") {
+  ArchiveSystem test;
+  TemporaryDirectory directory;
+  std::mutex mutex;
+  std::vector<std::string> logged;
+  const LogSink before = set_log_sink([&](LogSeverity severity, std::string_view message) {
+    const std::lock_guard lock(mutex);
+    if (severity == LogSeverity::error && message.starts_with("an archive was closed in trouble"))
+      logged.emplace_back(message);
+  });
+  NoSync files;
+  // Nothing is committed before the end.
+  const auto archive = spawned(test.system, directory.path(),
+                               {.archive = {.group_delay = 24h, .files = &files},
+                                .acknowledges = ArchiveAcknowledges::durable});
+  Endpoint node{test.system, {.node = "n"}};
+  REQUIRE(ask<SubscriptionStart>(test.system, archive, follow_atom_v, node.ref().actor()));
+  REQUIRE(node.producer().submit_text(ChannelId{1}, "one"));
+  REQUIRE(eventually([&] { return status(test, archive).ledger.pending == 1; }));
+  files.refuses = true;
+  finish(test.system, archive);
+  set_log_sink(before);
+  REQUIRE(logged.size() == 1);
+  CHECK(logged[0].find("fsync") != std::string::npos);
+  CHECK(logged[0].find(directory.path().string()) != std::string::npos);
+  files.refuses = false;
+  finish(test.system, spawned(test.system, directory.path(), {.archive = {.files = &files}}));
 }
 
 TEST_CASE("many_streams_of_many_sources_share_an_archive") {

@@ -160,4 +160,51 @@ TEST_CASE("a_submission_that_finds_no_memory_is_refused_and_counted") {
   CHECK(positions_of(drain(mux)) == std::vector<std::uint64_t>{0});
 }
 
+TEST_CASE("a_stream_that_begins_or_ends_without_memory_is_told_to_every_subscriber_once") {
+  const StreamId other{"another node whose name is long", {1}};
+  std::size_t n = 0;
+  bool failed = true;
+  for (; failed; ++n) {
+    CAPTURE(n);
+    DeliveryFanout fanout;
+    std::vector<std::vector<EventBatch>> kept(2);
+    std::vector<DatastreamSubscription> pulled;
+    for (auto& deliveries : kept) {
+      pulled.push_back(fanout.subscribe("pulled"));
+      fanout.attach("pushed", SubscriptionRequest::all(), {},
+                    std::make_unique<KeepingSink>(deliveries));
+    }
+    // What throws is done again, as somebody does who wants it done.
+    const auto insist = [](const auto& act) {
+      try {
+        act();
+      } catch (const std::bad_alloc&) {
+        act();
+      }
+    };
+    const FrameBatch batch = batch_of(other, 5, 3);
+    {
+      const Shortage shortage(n);
+      insist([&] { fanout.publish(batch); });
+      insist([&] { fanout.end_stream(other, 8); });
+      failed = Shortage::happened();
+    }
+    fanout.refresh();
+    for (DatastreamSubscription& subscription : pulled)
+      kept.push_back(subscription.drain_available());
+    for (const auto& deliveries : kept) {
+      std::vector<StreamStart> starts;
+      for (const EventBatch& delivery : deliveries)
+        starts.insert(starts.end(), delivery.starts.begin(), delivery.starts.end());
+      REQUIRE(starts == std::vector<StreamStart>{{other, Position{5}}});
+      REQUIRE(only<StreamDeclared>(events_of(deliveries)).size() == 1);
+      REQUIRE(only<StreamEnded>(events_of(deliveries)).size() == 1);
+    }
+    for (const SubscriberLedger& subscriber : fanout.ledger().subscribers)
+      REQUIRE(subscriber.counts.offered == 3);
+    REQUIRE(fanout.ledger().balanced());
+  }
+  CHECK(n > 20);
+}
+
 #endif

@@ -82,10 +82,15 @@ std::size_t StoredStream::accept(const FrameBatch& batch) {
   const std::size_t payload = batch.payload_bytes();
   const bool dense = payload >= keep_bytes_min && payload >= batch.pinned_bytes() / 2;
   if (detail::PayloadMemory::Pin* pin = dense ? memory_.keep(batch.block()) : nullptr) {
-    accept_by_reference(batch, *pin);
-    // Most of it may have been here already.
-    if (pin->bytes < batch.pinned_bytes() / 2)
-      copy_out(batch, *pin);
+    try {
+      accept_by_reference(batch, *pin);
+      // Most of it may have been here already.
+      if (pin->bytes < batch.pinned_bytes() / 2)
+        copy_out(batch, *pin);
+    } catch (...) {
+      memory_.drop_if_unused(*pin);
+      throw;
+    }
     memory_.drop_if_unused(*pin);
   } else {
     for (const FrameView& frame : batch)

@@ -6,48 +6,49 @@
 
 namespace datastream {
 
-void Catalog::log(Declaration declaration) {
+/// Enters a channel into the tables, as what will be declaration number `index`. Throws
+/// `std::bad_alloc`, and then has changed nothing.
+ChannelDescriptorPtr Catalog::Stream::add(ChannelDescriptor added, std::size_t index) {
+  auto channel = std::make_shared<const ChannelDescriptor>(std::move(added));
+  const auto entered = by_id.emplace(channel->id, Entry{channel, index}).first;
+  try {
+    by_name.emplace(channel->name, channel->id);
+  } catch (...) {
+    by_id.erase(entered);
+    throw;
+  }
+  next_id = std::max<std::uint64_t>(next_id, std::uint64_t{channel->id.value} + 1);
+  return channel;
+}
+
+/// A stream that is to be merged into those that are known.
+Catalog::Streams Catalog::new_stream(StreamDescriptor descriptor) {
+  const auto stream = std::make_shared<const StreamDescriptor>(std::move(descriptor));
+  Streams added;
+  added.try_emplace(stream->stream, &nodes_).first->second.descriptor = stream;
+  return added;
+}
+
+/// Makes room for so many more.
+void Catalog::reserve_log(std::size_t declarations) {
+  if (log_.capacity() - log_.size() < declarations)
+    log_.reserve(2 * log_.size() + 8);
+}
+
+/// There must be room.
+void Catalog::log(Declaration declaration) noexcept {
   log_.push_back(std::move(declaration));
   version_.store(log_.size(), std::memory_order_release);
 }
 
-Catalog::Stream& Catalog::stream_for(const StreamId& stream) {
-  add(StreamDescriptor{stream, std::nullopt, StreamOrigin::RemoteNode});
-  return streams_.at(stream);
-}
-
-/// Throws `std::bad_alloc`, and then has changed nothing.
-void Catalog::add(Stream& stream, ChannelDescriptor descriptor) {
-  auto channel = std::make_shared<const ChannelDescriptor>(std::move(descriptor));
-  reserve_log();
-  const auto by_id = stream.by_id.emplace(channel->id, Entry{channel, log_.size()}).first;
-  try {
-    stream.by_name.emplace(channel->name, channel->id);
-  } catch (...) {
-    stream.by_id.erase(by_id);
-    throw;
-  }
-  log(std::move(channel));
-}
-
-void Catalog::reserve_log() {
-  if (log_.size() == log_.capacity())
-    log_.reserve(2 * log_.size() + 8);
-}
-
 bool Catalog::declare_stream(StreamDescriptor descriptor) {
   const std::lock_guard lock(mutex_);
-  return add(std::move(descriptor));
-}
-
-/// Returns whether it was new. Throws `std::bad_alloc`, and then has changed nothing.
-bool Catalog::add(StreamDescriptor descriptor) {
   if (streams_.contains(descriptor.stream))
     return false;
-  auto stream = std::make_shared<const StreamDescriptor>(std::move(descriptor));
-  reserve_log();
-  streams_.try_emplace(stream->stream, &nodes_).first->second.descriptor = stream;
-  log(std::move(stream));
+  reserve_log(1);
+  Streams added = new_stream(std::move(descriptor));
+  log(added.begin()->second.descriptor);
+  streams_.merge(added);
   return true;
 }
 
@@ -71,14 +72,21 @@ Catalog::register_channel(const StreamId& stream, std::string name, ChannelConte
   if (owner.next_id > std::numeric_limits<std::uint32_t>::max())
     return std::unexpected(
         CatalogError{Kind::ids_exhausted, "channel '" + name + "': no channel id is left"});
-  const ChannelId id{static_cast<std::uint32_t>(owner.next_id++)};
-  add(owner, {stream, id, std::move(name), std::nullopt, std::move(content)});
+  const ChannelId id{static_cast<std::uint32_t>(owner.next_id)};
+  reserve_log(1);
+  log(owner.add({stream, id, std::move(name), std::nullopt, std::move(content)}, log_.size()));
   return id;
 }
 
 std::expected<bool, CatalogError> Catalog::declare_channel(ChannelDescriptor descriptor) {
   const std::lock_guard lock(mutex_);
-  Stream& owner = stream_for(descriptor.stream);
+  auto it = streams_.find(descriptor.stream);
+  Streams unknown; // becomes known with its channel, or not at all
+  if (it == streams_.end()) {
+    unknown = new_stream({descriptor.stream, std::nullopt, StreamOrigin::RemoteNode});
+    it = unknown.begin();
+  }
+  Stream& owner = it->second;
   if (const auto known = owner.by_id.find(descriptor.id); known != owner.by_id.end()) {
     if (*known->second.channel == descriptor)
       return false;
@@ -88,8 +96,12 @@ std::expected<bool, CatalogError> Catalog::declare_channel(ChannelDescriptor des
                          to_string(descriptor.stream) + " is '" + known->second.channel->name +
                          "' and was declared again as '" + descriptor.name + "'"});
   }
-  owner.next_id = std::max<std::uint64_t>(owner.next_id, std::uint64_t{descriptor.id.value} + 1);
-  add(owner, std::move(descriptor));
+  reserve_log(1 + unknown.size());
+  ChannelDescriptorPtr channel = owner.add(std::move(descriptor), log_.size() + unknown.size());
+  if (!unknown.empty())
+    log(owner.descriptor);
+  streams_.merge(unknown);
+  log(std::move(channel));
   return true;
 }
 

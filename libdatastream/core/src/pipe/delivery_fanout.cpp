@@ -64,12 +64,16 @@ EndpointTick DeliveryFanout::publish(std::span<const FrameBatch> batches) {
 void DeliveryFanout::end_stream(const StreamId& stream, std::uint64_t assigned) {
   const std::lock_guard lock(state_->mutex);
   State::Stream& ending = state_->stream_of(stream, Position{assigned});
-  if (ending.ended)
-    return;
-  ending.next = std::max(ending.next, Position{assigned});
-  ending.ended = StreamEnd{stream, assigned};
+  if (!ending.ended) {
+    StreamEnd end{stream, assigned};
+    std::list<StreamEnd> ends(state_->subscribers.size(), end);
+    ending.next = std::max(ending.next, Position{assigned});
+    ending.ended = std::move(end);
+    for (const auto& subscriber : std::views::values(state_->subscribers))
+      subscriber->end(ends);
+  }
   for (const auto& subscriber : std::views::values(state_->subscribers))
-    subscriber->end(*ending.ended);
+    subscriber->tell_ends();
 }
 
 void DeliveryFanout::refresh() {

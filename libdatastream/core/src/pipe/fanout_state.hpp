@@ -6,6 +6,7 @@
 #include <datastream/pipe/delivery_fanout.hpp>
 
 #include <algorithm>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -64,16 +65,17 @@ struct DeliveryFanout::State {
   }
 
   /// The stream's state. A stream that was not known begins at `first`, and is declared if nobody
-  /// has. The lock must be held.
+  /// has. Throws `std::bad_alloc`, and then no subscriber was told. The lock must be held.
   Stream& stream_of(const StreamId& id, Position first) {
     if (last_stream && last_stream->first == id)
       return last_stream->second;
     auto it = streams.find(id);
     if (it == streams.end()) {
       catalog->declare_stream({id, std::nullopt, StreamOrigin::RemoteNode});
+      std::list<StreamStart> starts(subscribers.size(), StreamStart{id, first});
       it = streams.emplace(id, Stream{first, std::nullopt}).first;
       for (const auto& subscriber : std::views::values(subscribers))
-        subscriber->begin({id, first});
+        subscriber->begin(starts);
     }
     last_stream = &*it;
     return it->second;

@@ -29,7 +29,7 @@ FrameBatch FanoutSubscriber::fitting(const FrameBatch& batch) const {
 
 /// Queues or pushes what fits. Throws `std::bad_alloc`, and then has done nothing.
 std::size_t FanoutSubscriber::accept(const FrameBatch& batch) {
-  tell_ends_due();
+  tell_ends_locked();
   FrameBatch part = fitting(batch);
   const std::size_t accepted = part.size();
   if (accepted == 0)
@@ -59,16 +59,21 @@ std::size_t FanoutSubscriber::offer(const FrameBatch& batch) {
   return accepted;
 }
 
-void FanoutSubscriber::begin(const StreamStart& start) {
+void FanoutSubscriber::begin(std::list<StreamStart>& starts) noexcept {
   const std::lock_guard lock(mutex_);
   if (!closed_)
-    starts_due_.push_back(start);
+    starts_due_.splice(starts_due_.end(), starts, starts.begin());
 }
 
-void FanoutSubscriber::end(const StreamEnd& end) {
+void FanoutSubscriber::end(std::list<StreamEnd>& ends) noexcept {
   const std::lock_guard lock(mutex_);
   if (!closed_)
-    enqueue({.dropped = counts_.dropped, .ended = end});
+    ends_due_.splice(ends_due_.end(), ends, ends.begin());
+}
+
+void FanoutSubscriber::tell_ends() {
+  const std::lock_guard lock(mutex_);
+  tell_ends_locked();
 }
 
 void FanoutSubscriber::end_before_start(const StreamEnd& end) {
@@ -79,17 +84,9 @@ void FanoutSubscriber::end_before_start(const StreamEnd& end) {
     enqueue({.dropped = counts_.dropped, .ended = end});
 }
 
-/// Throws `std::bad_alloc`, and then the ends that were not told are still due.
-void FanoutSubscriber::tell_ends_due() {
-  auto due = ends_due_.cbegin();
-  try {
-    for (; due != ends_due_.cend(); ++due)
-      enqueue({.dropped = counts_.dropped, .ended = *due});
-  } catch (const std::bad_alloc&) {
-    ends_due_.erase(ends_due_.cbegin(), due);
-    throw;
-  }
-  ends_due_.clear();
+void FanoutSubscriber::tell_ends_locked() {
+  for (; !ends_due_.empty(); ends_due_.pop_front())
+    enqueue({.dropped = counts_.dropped, .ended = ends_due_.front()});
 }
 
 /// Throws `std::bad_alloc`, and then has done nothing.
@@ -125,7 +122,7 @@ EventBatch FanoutSubscriber::make_event(Item& item) {
   telling_version_ = known_version();
   if (telling_version_ != told_version_)
     event.declarations = catalog_->declarations(told_version_, telling_version_);
-  event.starts = starts_due_;
+  event.starts.assign(starts_due_.begin(), starts_due_.end());
   event.frames = std::move(item.frames);
   event.dropped = item.dropped;
   event.ended = std::move(item.ended);
@@ -162,7 +159,7 @@ void FanoutSubscriber::refresh_locked() {
     return;
   }
   try {
-    tell_ends_due();
+    tell_ends_locked();
     // At most one notice is under way, so a subscriber that never acknowledges costs no more.
     const bool room = counts_.outstanding < capacity_.frames;
     if (notices_in_flight_ == 0 && (declarations_due() || (room && news_due())))

@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,9 +30,13 @@ public:
   /// Returns how many frames of the batch were accepted; the others are dropped and counted, also
   /// when memory runs out.
   std::size_t offer(const FrameBatch& batch);
-  /// The fanout has come to know a stream: told with, or ahead of, the next delivery.
-  void begin(const StreamStart& start);
-  void end(const StreamEnd& end);
+  /// The fanout has come to know a stream: told with, or ahead of, the next delivery. Takes one of
+  /// `starts`, which are all alike.
+  void begin(std::list<StreamStart>& starts) noexcept;
+  /// A stream has ended: told by `tell_ends`. Takes one of `ends`, which are all alike.
+  void end(std::list<StreamEnd>& ends) noexcept;
+  /// Throws `std::bad_alloc`, and then the ends that were not told are still due.
+  void tell_ends();
   /// The stream ended before this subscriber came: pushed ones are told at the next `refresh`.
   void end_before_start(const StreamEnd& end);
   /// Tells what is due and needs no frame to travel with: declarations, a count of drops, ends.
@@ -65,7 +70,7 @@ private:
   bool push_mode() const noexcept { return sink_ != nullptr; }
   std::size_t known_version() const noexcept;
   std::size_t accept(const FrameBatch& batch);
-  void tell_ends_due();
+  void tell_ends_locked();
   FrameBatch fitting(const FrameBatch& batch) const;
   void enqueue(Item item);
   EventBatch make_event(Item& item);
@@ -94,8 +99,8 @@ private:
   std::uint64_t told_dropped_ = 0;
   std::uint64_t last_sequence_ = 0;
   std::size_t notices_in_flight_ = 0; // pushed deliveries without frames, unacknowledged
-  std::vector<StreamEnd> ends_due_;   // pushed: to be told before anything else
-  std::vector<StreamStart> starts_due_;
+  std::list<StreamEnd> ends_due_;     // to be told before anything else
+  std::list<StreamStart> starts_due_;
   std::size_t last_version_ = 0; // of the catalog when it was closed
   bool closed_ = false;
 };

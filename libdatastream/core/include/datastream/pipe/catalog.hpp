@@ -37,6 +37,9 @@ struct CatalogError {
 ///
 /// Thread safety: every function may be called from any thread. A lock is held for the look-up
 /// only; descriptors handed out stay valid for ever.
+///
+/// Errors, of all functions: `std::bad_alloc`, after which the catalog is what it was, unless
+/// stated otherwise.
 class Catalog {
 public:
   /// Declares a stream. Declaring it again changes nothing; its first descriptor stays.
@@ -59,6 +62,7 @@ public:
   std::expected<bool, CatalogError> declare(const Declaration& declaration);
 
   /// Takes over everything that a snapshot tells. Returns how many of its channels conflicted.
+  /// Whatever came before a `std::bad_alloc` stays; to call it again completes the rest.
   std::size_t declare_all(const DatastreamSnapshot& snapshot);
 
   /// Refuses further registrations for this stream.
@@ -94,24 +98,27 @@ private:
   struct Stream {
     explicit Stream(std::pmr::memory_resource* nodes) : by_id(nodes), by_name(nodes) {}
 
+    ChannelDescriptorPtr add(ChannelDescriptor descriptor, std::size_t index);
+
     StreamDescriptorPtr descriptor;
     std::pmr::unordered_map<ChannelId, Entry> by_id;
     std::pmr::unordered_map<std::string_view, ChannelId> by_name; // keys live in the descriptors
     std::uint64_t next_id = 1; // above every id declared; 2^32 when none is left
     bool closed = false;
   };
+  using Streams = std::map<StreamId, Stream>;
 
-  Stream& stream_for(const StreamId& stream);
-  bool add(StreamDescriptor descriptor);
-  void add(Stream& stream, ChannelDescriptor descriptor);
-  void reserve_log();
-  void log(Declaration declaration);
+  Streams new_stream(StreamDescriptor descriptor);
+  void reserve_log(std::size_t declarations);
+  void log(Declaration declaration) noexcept;
 
   mutable std::mutex mutex_;
   // The nodes of all look-up tables side by side: between the descriptors, those of 100,000
   // channels would be spread over so much memory that every step of a look-up misses the caches.
-  std::pmr::unsynchronized_pool_resource nodes_;
-  std::map<StreamId, Stream> streams_;
+  // They stay as long as the catalog does, so nothing need be given back one by one. Not a pool:
+  // libstdc++'s returns null, or crashes, when it finds no memory to note a chunk that it has got.
+  std::pmr::monotonic_buffer_resource nodes_;
+  Streams streams_;
   std::vector<Declaration> log_;
   std::atomic<std::size_t> version_{0};
 };

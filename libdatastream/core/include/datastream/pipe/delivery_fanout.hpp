@@ -84,10 +84,12 @@ public:
 
   /// Offers a batch, whose stream is declared on the way if need be. Frames of a stream that has
   /// ended are refused and counted (`FanoutLedger::frames_after_end`).
+  /// Throws `std::bad_alloc` at the first batch of a stream only, and then has not offered it.
   EndpointTick publish(const FrameBatch& batch);
   EndpointTick publish(std::span<const FrameBatch> batches);
   /// Publishes the end of a stream, once, declaring it on the way if need be. `assigned`: its
-  /// final number of positions.
+  /// final number of positions. After a `std::bad_alloc`, call it again: it tells those whom it has
+  /// not told.
   void end_stream(const StreamId& stream, std::uint64_t assigned);
   /// Sends pushed subscribers what they lack of the catalog, and wakes pulling ones.
   void refresh();
