@@ -308,6 +308,21 @@ TEST_CASE("a_damaged_index_is_made_anew_and_said_to_have_been_damaged") {
   CHECK(next_sequence(directory.path()) == 61);
 }
 
+TEST_CASE("an_index_that_the_system_does_not_let_us_read_is_not_thrown_away") {
+  TemporaryDirectory directory;
+  const SixGroups groups(directory.path());
+  const fs::path index = directory / "index";
+  fs::rename(index, directory / "elsewhere");
+  std::ofstream(index) << "no directory"; // as root may read everything
+  const auto refused = reindex(directory.path());
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().kind == Kind::io);
+  CHECK(refused.error().message.find("remove " + index.string()) != std::string::npos);
+  CHECK(bytes_of(index) == "no directory");
+  fs::remove(index);
+  CHECK(reindex(directory.path()));
+}
+
 TEST_CASE("a_power_cut_while_the_index_is_made_anew_loses_no_word_of_what_is_lost") {
   TemporaryDirectory directory;
   const SixGroups groups(directory.path());

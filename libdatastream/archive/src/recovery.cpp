@@ -198,12 +198,13 @@ Recovery::Result Recovery::look_into_metadata() {
   auto opened = open_metadata();
   if (opened)
     return {};
+  const std::string path = (directory_ / index_directory).string();
+  if (options_.reindex && opened.error().kind == Kind::io) // which may pass
+    opened.error().message += "; if nothing else helps, remove " + path + ", and all that it knows";
   if (!options_.reindex || opened.error().kind != Kind::damaged)
     return refuse(std::move(opened.error()));
   hole(Kind::damaged,
-       (directory_ / index_directory).string() +
-           ": is damaged. If it knew of frames that are gone, nobody knows that any more",
-       0, 0);
+       path + ": is damaged. If it knew of frames that are gone, nobody knows that any more", 0, 0);
   return {};
 }
 

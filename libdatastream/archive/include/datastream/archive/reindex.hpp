@@ -15,7 +15,8 @@ namespace datastream {
 /// end that nothing says to have been acknowledged.
 ///
 /// How far the archive was durable by the old index is in the tip, durably, before that index is
-/// destroyed. An index that is damaged cannot tell it any more, which is said among the holes.
+/// destroyed. An index that is damaged cannot tell it any more, which is said among the holes; one
+/// that the system does not let us read is left as it is, and an error.
 /// Errors: as `Archive::open`, but for `metadata_ahead`; `not_an_archive` where there are neither
 /// segments nor a tip, in which case nothing was touched.
 std::expected<ArchiveRecovery, ArchiveError> reindex(const std::filesystem::path& directory,
