@@ -24,9 +24,6 @@ using namespace datastream::test;
 
 namespace {
 
-const StreamId node_a{"a", {1}};
-const StreamId node_b{"b", {2}};
-
 /// Frames at 2 to 9 of a stream that was offered from 0, and had 12 positions.
 EventBatch whole_stream(const StreamId& stream) {
   EventBatch events;
@@ -182,7 +179,7 @@ TEST_CASE("a_cursor_gives_beginnings_before_frames_and_ends_behind_them") {
     }
     consumer.accept(events);
   }
-  CHECK(order == std::vector<std::string>{"begins b", "frames", "ends b"});
+  CHECK(order == std::vector<std::string>{"begins " + node_b.node.value, "frames", "ends " + node_b.node.value});
   CHECK(consumer.ended(node_b));
   const auto* stream = consumer.store().find(node_b);
   REQUIRE(stream);

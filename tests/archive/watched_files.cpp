@@ -62,9 +62,16 @@ public:
     return {};
   }
 
+  std::errc judge_open(const std::filesystem::path& path, FileSystem::Mode mode) {
+    const std::lock_guard lock(mutex_);
+    return watcher_.judge_open(path, mode);
+  }
+
   std::string below_root(const std::filesystem::path& path) const {
-    const std::string name =
+    std::string name =
         std::filesystem::absolute(path).lexically_normal().lexically_relative(root_).string();
+    if (name.ends_with('/')) // as it was `nest/archive/..`
+      name.pop_back();
     return name == "." ? "" : name;
   }
   std::uint64_t id(const std::string& path) {
@@ -150,8 +157,11 @@ public:
   explicit WatchedFileSystem(Watch& watch) : watch_(watch) {}
 
   FileResult<std::unique_ptr<File>> open(const std::filesystem::path& path, Mode mode) override {
-    if (mode != Mode::create)
+    if (mode != Mode::create) {
+      if (const std::errc error = watch_.judge_open(path, mode); error != std::errc{})
+        return std::unexpected(refused(error, "open", path));
       return wrap(real_.open(path, mode), path, mode);
+    }
     FileResult<std::unique_ptr<File>> file;
     if (auto made = change({.kind = Kind::create}, "open", path,
                            [&] {

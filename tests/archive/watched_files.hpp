@@ -54,6 +54,8 @@ public:
   };
   /// Before an operation.
   virtual Verdict judge(const FileOperation&) { return {}; }
+  /// Before a file of the archive that exists is opened, whether that is refused.
+  virtual std::errc judge_open(const std::filesystem::path&, FileSystem::Mode) { return {}; }
   /// After one that succeeded.
   virtual void done(FileOperation) {}
 };

@@ -190,6 +190,44 @@ TEST_CASE("bad_lines_are_named_and_the_others_imported") {
   CHECK(tool({"cat", directory / "archive", "--raw"}).out == "zeroone");
 }
 
+TEST_CASE("a_pipe_is_refused_before_an_archive_is_made_for_it") {
+  const TemporaryDirectory directory;
+  const std::string line =
+      R"({"stream":"a#1","channel":"log","channel_id":1,"position":0,"payload":"zero"})";
+  const std::string archive = (directory / "archive").string();
+  const FinishedProgram piped = in_shell("$0 import " + archive + " <(echo '" + line + "')");
+  CHECK(piped.status == 3);
+  CHECK(piped.out.empty());
+  CHECK(piped.err.find("pipe") != std::string::npos);
+  CHECK_FALSE(fs::exists(archive));
+  const fs::path file = directory / "lines";
+  std::ofstream(file) << line;
+  CHECK(in_shell("$0 import " + archive + " /dev/stdin <" + file.string()).status == 0);
+}
+
+TEST_CASE("what_an_import_cuts_off_when_it_opens_the_archive_is_said") {
+  const TemporaryDirectory directory;
+  make_archive(directory / "archive", mixed_frames());
+  std::ofstream(directory / "archive/seg_0000000000001.0.dss", std::ios::binary | std::ios::app)
+      << std::string(100, 'x');
+  std::ofstream(directory / "lines");
+  const FinishedProgram imported = tool({"import", directory / "archive", directory / "lines"});
+  CHECK(imported.status == 0);
+  CHECK(imported.err == "datastream-archive: cut off 100 bytes that were never acknowledged\n");
+  CHECK(imported.out == "0 lines, 0 frames\n");
+}
+
+TEST_CASE("a_directory_that_is_no_archive_stays_as_it_is") {
+  const TemporaryDirectory directory;
+  fs::create_directory(directory / "index");
+  std::ofstream(directory / "index" / "000001.log") << "of somebody else";
+  const FinishedProgram done = tool({"reindex", directory.path()});
+  CHECK(done.status == 3);
+  CHECK(done.err.find("there is no archive") != std::string::npos);
+  CHECK(content(directory / "index" / "000001.log") == "of somebody else");
+  CHECK(std::distance(fs::recursive_directory_iterator(directory.path()), {}) == 2);
+}
+
 TEST_CASE("an_index_is_made_anew_while_nobody_writes") {
   const TemporaryDirectory directory;
   make_archive(directory.path(), mixed_frames());

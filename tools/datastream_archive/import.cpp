@@ -11,8 +11,12 @@ namespace datastream::tool {
 
 Status import(const std::filesystem::path& directory, const std::filesystem::path& file,
               Output& out) {
+  // No archive is made for what cannot be read, and twice.
   std::ifstream in(file, std::ios::binary);
-  in.peek(); // no archive is made for what cannot be read
+  if (in.is_open() && in.tellg() == std::ifstream::pos_type(-1))
+    throw Failure(file.string() + " cannot be read twice, as an import does: a pipe has to be "
+                                  "written to a file first");
+  in.peek();
   if (in.bad() || !in.is_open())
     throw Failure(file.string() + " cannot be read");
   in.clear();
@@ -21,6 +25,9 @@ Status import(const std::filesystem::path& directory, const std::filesystem::pat
   Faults faults;
   for (const ArchiveError& hole : archive->recovery().holes)
     faults.report(hole);
+  if (archive->recovery().torn_bytes != 0)
+    say("cut off " + std::to_string(archive->recovery().torn_bytes) +
+        " bytes that were never acknowledged");
   const ImportReport report = must(import_json_lines(in, *archive, [&](const BadLine& bad) {
     faults.report(file.string() + ":" + std::to_string(bad.number) + ": " + bad.reason);
   }));

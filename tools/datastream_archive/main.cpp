@@ -145,7 +145,7 @@ Status run(int argc, char** argv, Output& out) {
   add_cat(app, cat_options);
   add_command("import", "Store frames from a file of JSON lines: what export writes, and what the "
                         "orchestrator and nodes of this protocol keep")
-      .add_option("file", file, "The file")
+      .add_option("file", file, "The file; it is read twice, so it cannot be a pipe")
       ->required();
   CatOptions export_options;
   export_options.by_sequence = true;

@@ -1,6 +1,5 @@
 #include <datastream/archive/archive.hpp>
 
-#include "errors.hpp"
 #include "format/descriptors_block.hpp"
 #include "group.hpp"
 #include "recovery.hpp"
@@ -161,8 +160,8 @@ private:
 };
 
 std::expected<void, ArchiveError> Archive::Impl::open() {
-  if (const auto made = files_.create_directory(directory_); !made)
-    return archive_failed(made.error());
+  if (auto made = create_archive_directory(files_, directory_); !made)
+    return made;
   auto lock = lock_archive(files_, directory_);
   if (!lock)
     return std::unexpected(std::move(lock.error()));

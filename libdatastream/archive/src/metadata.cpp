@@ -61,7 +61,7 @@ ArchiveError failed(const std::filesystem::path& directory, const rocksdb::Statu
   const std::string what = "index " + directory.string() + ": " + status.ToString();
   if (status.IsNoSpace() || status.subcode() == rocksdb::Status::kNoSpace)
     return {Kind::no_room, what, {}};
-  if (status.IsCorruption())
+  if (status.IsCorruption() || status.IsPathNotFound()) // or one of its files is gone
     return {Kind::damaged,
             what + "; make it anew with: datastream-archive reindex " +
                 directory.parent_path().string(),

@@ -159,7 +159,7 @@ public:
 
   FileResult<void> create_directory(const std::filesystem::path& path) override {
     std::error_code error;
-    std::filesystem::create_directories(path, error);
+    std::filesystem::create_directory(path, error);
     if (error)
       return std::unexpected(
           FileError{{error.value(), std::generic_category()}, "create directory", path});

@@ -47,6 +47,12 @@ std::int64_t now() {
       .count();
 }
 
+ArchiveError of_another_archive(const std::filesystem::path& segment) {
+  return {Kind::damaged,
+          segment.string() + ": is a segment of another archive, or has another segment's name",
+          {}};
+}
+
 SequenceRange sequences(std::uint64_t first, std::uint64_t end) {
   return {{first}, {end - 1}};
 }
@@ -65,8 +71,10 @@ private:
   using Result = std::expected<void, WriteFailure>;
 
   Result list();
-  Result open_metadata();
+  Result look_into_metadata();
   Result check_identity();
+  Result bring_tip_forward();
+  Result take_over_metadata();
   Result check_listed();
   Result replay();
   Result replay_segment(std::uint64_t number, bool last);
@@ -77,16 +85,19 @@ private:
   Result follow();
   Result finish();
 
+  std::expected<void, ArchiveError> open_metadata();
+  Result write_tip(const MetadataCursor& end);
   std::filesystem::path path_of(std::uint64_t number) const {
     return directory_ / segment_name(number);
   }
-  /// What is said when acknowledged frames are gone.
+  /// What is said when acknowledged frames are gone; `what` names file and offset.
   WriteFailure ahead(std::string what) const;
+  WriteFailure segment_gone(std::uint64_t number, std::uint64_t durable) const;
   void hole(Kind kind, std::string what, std::uint64_t first, std::uint64_t end);
-  /// How far the archive was durable, as far as the tip and the index tell.
-  std::uint64_t acknowledged_end() const;
-  /// The same for the bytes of a segment, as far as the tip tells.
-  std::uint64_t known_to_tip(std::uint64_t segment) const {
+  /// How far the archive was durable, as far as the tip tells, which the index has told.
+  std::uint64_t acknowledged_end() const { return tip_ ? tip_->end_sequence : 1; }
+  /// The same for the bytes of a segment that no other one is known to follow.
+  std::uint64_t durable_bytes(std::uint64_t segment) const {
     return tip_ && tip_->segment == segment ? tip_->offset : 0;
   }
 
@@ -99,6 +110,7 @@ private:
   OpenedArchive opened_;
   std::vector<std::uint64_t> numbers_; ///< of the segments, ascending
   std::optional<Tip> tip_;
+  std::optional<ArchiveId> metadata_archive_;
   std::optional<MetadataCursor> cursor_; ///< of the index, as it was found
 
   // While replaying.
@@ -119,15 +131,18 @@ WriteFailure Recovery::ahead(std::string what) const {
           false};
 }
 
+WriteFailure Recovery::segment_gone(std::uint64_t number, std::uint64_t durable) const {
+  return ahead(
+      damaged(path_of(number), 0,
+              {"the segment is missing, and was durable up to byte " + std::to_string(durable)})
+          .message);
+}
+
 void Recovery::hole(Kind kind, std::string what, std::uint64_t first, std::uint64_t end) {
   ArchiveError error{kind, std::move(what), {}};
   if (first < end)
     error.lost = sequences(first, end);
   opened_.report.holes.push_back(std::move(error));
-}
-
-std::uint64_t Recovery::acknowledged_end() const {
-  return std::max(tip_ ? tip_->end_sequence : 1, cursor_ ? cursor_->place.sequence : 1);
 }
 
 Recovery::Result Recovery::list() {
@@ -154,7 +169,7 @@ Recovery::Result Recovery::list() {
   // After a crash some of these names may be in memory only, and what is said of their files soon
   // durable.
   if (const auto synced = files_.sync_directory(directory_); !synced)
-    return std::unexpected(WriteFailure{to_archive_error(synced.error()), true});
+    return sync_failed(synced.error());
   auto tip = read_tip(files_, directory_);
   if (!tip)
     return refuse(tip.error());
@@ -162,54 +177,110 @@ Recovery::Result Recovery::list() {
   return {};
 }
 
-Recovery::Result Recovery::open_metadata() {
-  const std::filesystem::path path = directory_ / index_directory;
-  if (options_.reindex)
-    if (auto destroyed = Metadata::destroy(path, options_.metadata); !destroyed)
-      return refuse(std::move(destroyed.error()));
-  auto metadata = Metadata::open(path, options_.metadata);
+std::expected<void, ArchiveError> Recovery::open_metadata() {
+  auto metadata = Metadata::open(directory_ / index_directory, options_.metadata);
   if (!metadata)
-    return refuse(std::move(metadata.error()));
-  opened_.metadata = std::move(*metadata);
-  positions_.reset(opened_.metadata.get());
-  auto cursor = opened_.metadata->cursor();
+    return std::unexpected(std::move(metadata.error()));
+  const auto archive = (*metadata)->archive();
+  if (!archive)
+    return std::unexpected(archive.error());
+  const auto cursor = (*metadata)->cursor();
   if (!cursor)
-    return refuse(std::move(cursor.error()));
+    return std::unexpected(cursor.error());
+  opened_.metadata = std::move(*metadata);
+  metadata_archive_ = *archive;
   cursor_ = *cursor;
+  return {};
+}
+
+/// Also who makes it anew: it may know of frames that are gone, as nothing else does.
+Recovery::Result Recovery::look_into_metadata() {
+  auto opened = open_metadata();
+  if (opened)
+    return {};
+  const std::string path = (directory_ / index_directory).string();
+  if (options_.reindex && opened.error().kind == Kind::io) // which may pass
+    opened.error().message += "; if nothing else helps, remove " + path + ", and all that it knows";
+  if (!options_.reindex || opened.error().kind != Kind::damaged)
+    return refuse(std::move(opened.error()));
+  hole(Kind::damaged,
+       path + ": is damaged. If it knew of frames that are gone, nobody knows that any more", 0, 0);
+  return {};
+}
+
+Recovery::Result Recovery::check_identity() {
+  std::optional<ArchiveId> id;
+  if (tip_)
+    id = tip_->archive;
+  for (const std::uint64_t number : numbers_) {
+    if (id && !options_.reindex)
+      break;
+    const auto segment = SegmentFile::open(files_, path_of(number));
+    if (!segment)
+      continue; // said when it is replayed
+    if (id && segment->header().archive != *id)
+      return refuse(of_another_archive(segment->path()));
+    id = segment->header().archive;
+  }
+  if (id && metadata_archive_ && *metadata_archive_ != *id) {
+    if (!options_.reindex)
+      return refuse({Kind::damaged,
+                     (directory_ / index_directory).string() +
+                         ": is the index of another archive; make it anew with: "
+                         "datastream-archive reindex " +
+                         directory_.string(),
+                     {}});
+    cursor_.reset(); // and says nothing of this one
+  }
+  if (!id)
+    id = metadata_archive_;
+  opened_.report.created = numbers_.empty() && !id;
+  if (options_.reindex && opened_.report.created)
+    return refuse({Kind::not_an_archive, directory_.string() + ": there is no archive", {}});
+  opened_.archive = id ? *id : new_archive_id();
+  if (tip_)
+    opened_.first_sequence = tip_->first_sequence;
+  return {};
+}
+
+/// The tip, which is not synced, may be older than the index after a power cut. From here on it
+/// knows as much: so readers see what is missing, and nothing is lost with the index.
+Recovery::Result Recovery::bring_tip_forward() {
+  const bool older = cursor_ && (!tip_ || std::pair(tip_->segment, tip_->offset) <
+                                              std::pair(cursor_->segment, cursor_->place.offset));
+  MetadataCursor end;
+  if (older)
+    end = *cursor_;
+  else if (tip_ && options_.reindex)
+    end = {tip_->segment, {tip_->offset, tip_->end_sequence, 0}};
+  else
+    return {};
+  end.place.sequence = std::max(end.place.sequence, acknowledged_end());
+  if (auto written = write_tip(end); !written)
+    return written;
+  if (options_.reindex)
+    if (auto synced = opened_.tip->sync(); !synced)
+      return refuse(std::move(synced.error()));
+  return {};
+}
+
+Recovery::Result Recovery::take_over_metadata() {
+  if (options_.reindex) {
+    opened_.metadata.reset();
+    if (auto destroyed = Metadata::destroy(directory_ / index_directory, options_.metadata);
+        !destroyed)
+      return refuse(std::move(destroyed.error()));
+    if (auto made = open_metadata(); !made)
+      return refuse(std::move(made.error()));
+  }
+  opened_.report.reindexed = !numbers_.empty() && !cursor_;
+  batch_.set_archive(opened_.archive);
+  positions_.reset(opened_.metadata.get());
   const auto declarations = opened_.metadata->declarations();
   if (!declarations)
     return refuse(declarations.error());
   for (const Declaration& declaration : *declarations)
     (void)catalog_.declare(declaration);
-  return {};
-}
-
-Recovery::Result Recovery::check_identity() {
-  const auto known = opened_.metadata->archive();
-  if (!known)
-    return refuse(known.error());
-  std::optional<ArchiveId> id = *known;
-  if (tip_) {
-    if (id && *id != tip_->archive)
-      return refuse({Kind::damaged,
-                     (directory_ / "tip").string() + ": is of another archive than the index",
-                     {}});
-    id = tip_->archive;
-  }
-  if (!id)
-    for (const std::uint64_t number : numbers_)
-      if (const auto segment = SegmentFile::open(files_, path_of(number))) {
-        id = segment->header().archive;
-        break;
-      }
-  opened_.report.created = numbers_.empty() && !id;
-  if (options_.reindex && opened_.report.created)
-    return refuse({Kind::not_an_archive, directory_.string() + ": there is no archive", {}});
-  opened_.report.reindexed = !numbers_.empty() && !cursor_;
-  opened_.archive = id ? *id : new_archive_id();
-  if (tip_)
-    opened_.first_sequence = tip_->first_sequence;
-  batch_.set_archive(opened_.archive);
   return {};
 }
 
@@ -248,16 +319,16 @@ Recovery::Result Recovery::replay() {
     if (first != numbers_.end() && *first == cursor_->segment)
       start_ = cursor_->place;
     else
-      return std::unexpected(
-          ahead(path_of(cursor_->segment).string() + " is missing, and the index knows it"));
+      return std::unexpected(segment_gone(cursor_->segment, cursor_->place.offset));
   } else {
     sequence_ = opened_.first_sequence;
   }
-  if (tip_ && (numbers_.empty() || numbers_.back() < tip_->segment) && !options_.reindex)
-    return std::unexpected(
-        ahead(path_of(tip_->segment).string() + " is missing, and the tip knows it"));
+  const std::uint64_t last =
+      std::max(numbers_.empty() ? 0 : numbers_.back(), tip_ ? tip_->segment : 0);
+  if (tip_ && (numbers_.empty() || numbers_.back() < last) && !options_.reindex)
+    return std::unexpected(segment_gone(last, tip_->offset));
   for (auto at = first; at != numbers_.end(); ++at)
-    if (auto replayed = replay_segment(*at, at + 1 == numbers_.end()); !replayed)
+    if (auto replayed = replay_segment(*at, *at == last); !replayed)
       return replayed;
   return {};
 }
@@ -276,10 +347,7 @@ Recovery::Result Recovery::replay_segment(std::uint64_t number, bool last) {
   }
   const SegmentHeader& header = segment->header();
   if (header.archive != opened_.archive || header.number != number)
-    return refuse({Kind::damaged,
-                   segment->path().string() + ": is a segment of another archive, or has another "
-                                              "segment's name",
-                   {}});
+    return refuse(of_another_archive(segment->path()));
   if (!start_) {
     if (header.first_sequence < sequence_)
       return refuse({Kind::damaged,
@@ -295,7 +363,7 @@ Recovery::Result Recovery::replay_segment(std::uint64_t number, bool last) {
   if (last)
     if (auto durable = SegmentWriter::make_durable(
             files_, segment->path(),
-            std::max<std::uint64_t>(known_to_tip(number), segment_header_bytes));
+            std::max<std::uint64_t>(durable_bytes(number), segment_header_bytes));
         !durable)
       return durable;
   auto size = segment->size();
@@ -320,9 +388,10 @@ Recovery::Result Recovery::replay_sealed(const SegmentFile& segment,
                                          bool last) {
   const std::optional<BlockPlace> start = std::exchange(start_, std::nullopt);
   if (start && start->offset > sealed.end.offset)
-    return std::unexpected(ahead(segment.path().string() + " ends at byte " +
-                                 std::to_string(sealed.end.offset) + ", and the index knows " +
-                                 std::to_string(start->offset)));
+    return std::unexpected(ahead(damaged(segment.path(), sealed.end.offset,
+                                         {"the segment ends here, and was durable up to byte " +
+                                          std::to_string(start->offset)})
+                                     .message));
   for (const IndexEntry& entry : sealed.entries) {
     if (start && entry.offset < start->offset)
       continue;
@@ -350,65 +419,72 @@ Recovery::Result Recovery::replay_sealed(const SegmentFile& segment,
 Recovery::Result Recovery::replay_open(SegmentFile& segment, std::uint64_t size, bool last) {
   const std::uint64_t number = segment.header().number;
   const std::optional<BlockPlace> start = std::exchange(start_, std::nullopt);
+  const std::uint64_t durable = durable_bytes(number); // which must be there
   std::vector<IndexEntry> entries;
   SegmentDeclarations declared;
   BlockPlace place = segment.begin();
-  std::string fault;
+  std::optional<ArchiveError> fault;
+  bool lost = false;
   while (place.offset < size) {
     auto entry = segment.read_entry(place, size);
+    if (!entry) {
+      fault = std::move(entry.error());
+      break;
+    }
     // A footer without its trailer was being written when everything stopped.
-    if (entry && entry->header.kind == BlockKind::footer) {
-      fault = segment.path().string() + " at byte " + std::to_string(place.offset) +
-              ": the footer is not complete";
+    if (entry->header.kind == BlockKind::footer) {
+      fault = damaged(segment.path(), place.offset, {"the footer is not complete"});
       break;
     }
-    std::expected<BlockPtr, ArchiveError> body;
     const bool known = start && place.offset < start->offset;
-    const bool needed = entry && (!known || entry->header.kind == BlockKind::descriptors);
-    if (needed)
-      body = segment.read_body(*entry);
-    if (!entry || (needed && !body)) {
-      ArchiveError& error = entry ? body.error() : entry.error();
-      if (error.kind != Kind::damaged)
-        return refuse(std::move(error));
-      fault = error.message;
-      break;
-    }
-    if (entry->header.kind == BlockKind::descriptors) {
-      const auto descriptors = decode_descriptors(entry->header, *body);
-      if (!descriptors) {
-        fault = damaged(segment.path(), place.offset, descriptors.error()).message;
-        break;
+    if (!known || entry->header.kind == BlockKind::descriptors) {
+      auto body = segment.read_body(*entry);
+      if (body && entry->header.kind == BlockKind::descriptors) {
+        const auto descriptors = decode_descriptors(entry->header, *body);
+        if (!descriptors)
+          body = std::unexpected(damaged(segment.path(), place.offset, descriptors.error()));
+        else
+          for (const Declaration& declaration : descriptors->declarations)
+            declared.add(declaration);
       }
-      for (const Declaration& declaration : descriptors->declarations)
-        declared.add(declaration);
-    }
-    if (!known) {
-      if (auto taken = take(segment, *entry, *body); !taken)
-        return taken;
+      if (body && !known) {
+        if (auto taken = take(segment, *entry, *body); !taken)
+          return taken;
+      } else if (!body) {
+        const bool accepted = !last || (options_.reindex && (lost || place.offset < durable));
+        if (body.error().kind != Kind::damaged || !accepted) {
+          fault = std::move(body.error());
+          break;
+        }
+        // It costs what is in it. A reader goes on behind it as well, so that also behind what was
+        // acknowledged no sequence is taken for free that a block has.
+        hole(Kind::damaged, body.error().message, entry->header.first_sequence,
+             entry->header.end_sequence());
+        lost = true;
+      }
     }
     place = behind(*entry);
     entries.push_back(std::move(*entry));
   }
-  // What was acknowledged must be there.
-  const std::uint64_t known = std::max(known_to_tip(number), start ? start->offset : 0);
-  const bool lost = place.offset < known;
-  if (lost && last && !options_.reindex)
-    return std::unexpected(ahead(segment.path().string() + " is whole up to byte " +
-                                 std::to_string(place.offset) +
-                                 " only, and was durable up to byte " + std::to_string(known) +
-                                 (fault.empty() ? "" : " (" + fault + ")")));
+  if (fault && fault->kind != Kind::damaged)
+    return refuse(std::move(*fault));
   sequence_ = place.sequence;
   followed_ = {number, place};
   if (!last)
     return {}; // what is missing shows where the next segment begins
-  if (lost) {
-    // Its numbers are taken: the archive goes on behind them, in another segment.
-    hole(Kind::damaged, fault.empty() ? segment.path().string() + ": is too short" : fault,
-         place.sequence, acknowledged_end());
+  if (place.offset < durable) {
+    if (!fault)
+      fault = damaged(segment.path(), place.offset, {"the segment ends here"});
+    if (!options_.reindex)
+      return std::unexpected(
+          ahead(fault->message + ", and was durable up to byte " + std::to_string(durable)));
+    // Its numbers are taken.
+    hole(Kind::damaged, fault->message, place.sequence, acknowledged_end());
     sequence_ = std::max(sequence_, acknowledged_end());
-    return {};
+    lost = true;
   }
+  if (lost)
+    return {}; // and the archive goes on in another segment
   opened_.report.torn_bytes = size - place.offset;
   auto writer = SegmentWriter::resume(files_, segment, entries, std::move(declared));
   if (!writer)
@@ -462,16 +538,34 @@ Recovery::Result Recovery::follow() {
   return {};
 }
 
+Recovery::Result Recovery::write_tip(const MetadataCursor& end) {
+  if (!opened_.tip) {
+    auto file = TipFile::open(files_, directory_, tip_);
+    if (!file)
+      return std::unexpected(std::move(file.error()));
+    opened_.tip = std::make_unique<TipFile>(std::move(*file));
+  }
+  tip_ = {.archive = opened_.archive,
+          .first_sequence = opened_.first_sequence,
+          .end_sequence = end.place.sequence,
+          .segment = end.segment,
+          .offset = end.place.offset};
+  if (auto written = opened_.tip->write(*tip_); !written)
+    return refuse(std::move(written.error()));
+  return {};
+}
+
 Recovery::Result Recovery::finish() {
-  const std::uint64_t acknowledged = acknowledged_end();
-  if (acknowledged > sequence_) {
+  if (acknowledged_end() > sequence_) {
     const std::string what =
-        directory_.string() + ": sequence " + std::to_string(acknowledged - 1) +
-        " was durable, and the segments end at " + std::to_string(sequence_ - 1);
+        damaged(path_of(tip_->segment), tip_->offset,
+                {"sequence " + std::to_string(acknowledged_end() - 1) +
+                 " was durable, and the segments end at " + std::to_string(sequence_ - 1)})
+            .message;
     if (!options_.reindex)
       return std::unexpected(ahead(what));
-    hole(Kind::missing, what, sequence_, acknowledged);
-    sequence_ = acknowledged;
+    hole(Kind::missing, what, sequence_, acknowledged_end());
+    sequence_ = acknowledged_end();
     opened_.segment.reset();
   }
   if (!opened_.segment) {
@@ -488,34 +582,52 @@ Recovery::Result Recovery::finish() {
   followed_ = {opened_.segment->number(), opened_.segment->end()};
   if (auto followed = follow(); !followed)
     return followed;
-  if (!tip_) { // and so nobody knows whether the archive's own name is durable
-    const std::filesystem::path parent = std::filesystem::absolute(directory_).parent_path();
-    if (const auto synced = files_.sync_directory(parent); !synced)
-      return std::unexpected(WriteFailure{to_archive_error(synced.error()), true});
-  }
-  auto tip = TipFile::open(files_, directory_, tip_);
-  if (!tip)
-    return refuse(std::move(tip.error()));
-  opened_.tip = std::make_unique<TipFile>(std::move(*tip));
-  if (auto written = opened_.tip->write({.archive = opened_.archive,
-                                         .first_sequence = opened_.first_sequence,
-                                         .end_sequence = followed_.place.sequence,
-                                         .segment = followed_.segment,
-                                         .offset = followed_.place.offset});
-      !written)
-    return refuse(std::move(written.error()));
-  return {};
+  return write_tip(followed_);
 }
 
 std::expected<OpenedArchive, WriteFailure> Recovery::run() {
-  for (const auto step : {&Recovery::list, &Recovery::open_metadata, &Recovery::check_identity,
+  for (const auto step : {&Recovery::list, &Recovery::look_into_metadata, &Recovery::check_identity,
+                          &Recovery::bring_tip_forward, &Recovery::take_over_metadata,
                           &Recovery::check_listed, &Recovery::replay, &Recovery::finish})
     if (auto done = (this->*step)(); !done)
       return std::unexpected(std::move(done.error()));
   return std::move(opened_);
 }
 
+/// Each is durable before there is another one in it. Of those that are there already, since a
+/// crash perhaps, only the innermost may not be.
+FileResult<void> create_durably(FileSystem& files, const std::filesystem::path& directory) {
+  const auto outer = directory / ".."; // also where that is a link, or ends with a slash or a dot
+  auto made = files.create_directory(directory);
+  if (!made && made.error().is(std::errc::no_such_file_or_directory)) {
+    const std::filesystem::path parent =
+        (directory.has_filename() ? directory : directory.parent_path()).parent_path();
+    if (parent.empty())
+      return made;
+    if (auto parent_made = create_durably(files, parent); !parent_made)
+      return parent_made;
+    made = files.create_directory(directory);
+  } else if (made) {
+    // Where this process may not look, no crash has left anything of it.
+    if (auto synced = files.sync_directory(outer / "..");
+        !synced && !synced.error().is(std::errc::permission_denied))
+      return synced;
+  }
+  if (!made)
+    return made;
+  return files.sync_directory(outer);
+}
+
 } // namespace
+
+std::expected<void, ArchiveError> create_archive_directory(FileSystem& files,
+                                                           const std::filesystem::path& directory) {
+  if (const auto tip = read_tip(files, directory); tip && *tip)
+    return {}; // which was written when that was done
+  if (const auto made = create_durably(files, directory); !made)
+    return archive_failed(made.error());
+  return {};
+}
 
 std::expected<std::unique_ptr<FileLock>, ArchiveError>
 lock_archive(FileSystem& files, const std::filesystem::path& directory) {

@@ -5,6 +5,7 @@
 #include "segment_writer.hpp"
 #include "stored_positions.hpp"
 #include "tip_file.hpp"
+#include "write_failure.hpp"
 
 #include <datastream/archive/archive.hpp>
 #include <datastream/pipe/catalog.hpp>
@@ -29,7 +30,8 @@ struct OpenedArchive {
 struct RecoveryOptions {
   FileSystem& files;
   rocksdb::Env* metadata = nullptr;
-  /// Make the index anew, and take the loss of acknowledged frames for a hole: see `reindex`.
+  /// Make the index anew, and take the loss of acknowledged frames for a hole: see `reindex`. What
+  /// only the old index knows of them is in the tip, durably, before that index is destroyed.
   bool reindex = false;
   /// What was committed by who recovers after a failed write. What is behind it in this segment was
   /// told to be not stored, and so must not be there, however whole.
@@ -39,6 +41,11 @@ struct RecoveryOptions {
   };
   std::optional<Committed> committed{};
 };
+
+/// Makes the directory of an archive and those that it lies in, if need be, so that they survive a
+/// power cut. Errors: `io`, `no_room`.
+std::expected<void, ArchiveError> create_archive_directory(FileSystem& files,
+                                                           const std::filesystem::path& directory);
 
 /// What only one may have who writes. Errors: `locked`, `io`.
 std::expected<std::unique_ptr<FileLock>, ArchiveError>

@@ -1,8 +1,13 @@
 #include <datastream/archive/reindex.hpp>
 
 #include "errors.hpp"
+#include "format/segment_header.hpp"
 #include "recovery.hpp"
+#include "tip_file.hpp"
 
+#include <algorithm>
+#include <string>
+#include <system_error>
 #include <utility>
 
 namespace datastream {
@@ -10,6 +15,16 @@ namespace datastream {
 std::expected<ArchiveRecovery, ArchiveError> reindex(const std::filesystem::path& directory,
                                                      const ArchiveOptions& options) {
   FileSystem& files = options.files ? *options.files : posix_file_system();
+  // Nothing is made, and no directory `index` touched, where there is no archive.
+  const auto names = files.list(directory);
+  if (!names && !names.error().is(std::errc::no_such_file_or_directory) &&
+      !names.error().is(std::errc::not_a_directory))
+    return archive_failed(names.error());
+  if (!names || std::ranges::none_of(*names, [](const std::string& name) {
+        return name == tip_name || format::parse_segment_name(name);
+      }))
+    return std::unexpected(ArchiveError{
+        ArchiveError::Kind::not_an_archive, directory.string() + ": there is no archive here", {}});
   const auto lock = lock_archive(files, directory);
   if (!lock)
     return std::unexpected(lock.error());

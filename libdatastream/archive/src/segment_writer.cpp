@@ -1,7 +1,5 @@
 #include "segment_writer.hpp"
 
-#include "errors.hpp"
-
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -10,18 +8,6 @@
 namespace datastream {
 
 using namespace format;
-
-namespace {
-
-std::unexpected<WriteFailure> write_failed(const FileError& error) {
-  return std::unexpected(WriteFailure{to_archive_error(error), false});
-}
-
-std::unexpected<WriteFailure> sync_failed(const FileError& error) {
-  return std::unexpected(WriteFailure{to_archive_error(error), true});
-}
-
-} // namespace
 
 bool SegmentDeclarations::has(const StreamId& stream, ChannelId channel) const {
   const auto known = channels_.find(stream);
@@ -65,6 +51,10 @@ SegmentWriter::create(FileSystem& files, const std::filesystem::path& directory,
     return write_failed(renamed.error());
   if (const auto synced = files.sync_directory(directory); !synced)
     return sync_failed(synced.error());
+  // A file that is open keeps the name that it was opened by, and errors tell it.
+  file = files.open(path, FileSystem::Mode::update);
+  if (!file)
+    return write_failed(file.error());
   return SegmentWriter(files, path, std::move(*file), header,
                        {segment_header_bytes, header.first_sequence, encoded.checksum});
 }

@@ -5,8 +5,8 @@
 #include "format/descriptors_block.hpp"
 #include "format/segment_header.hpp"
 #include "segment_file.hpp"
+#include "write_failure.hpp"
 
-#include <datastream/archive/archive_error.hpp>
 #include <datastream/archive/file_system.hpp>
 #include <datastream/model/descriptor.hpp>
 
@@ -20,13 +20,6 @@
 #include <vector>
 
 namespace datastream {
-
-/// A write that failed.
-struct WriteFailure {
-  ArchiveError error;
-  /// It was a sync: nobody knows what the disk holds of what was written before.
-  bool of_sync = false;
-};
 
 /// Which descriptors a segment has, so that each stands in it once.
 class SegmentDeclarations {

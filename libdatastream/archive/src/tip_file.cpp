@@ -8,15 +8,9 @@
 
 namespace datastream {
 
-namespace {
-
-constexpr const char* name = "tip";
-
-} // namespace
-
 std::expected<std::optional<format::Tip>, ArchiveError>
 read_tip(FileSystem& files, const std::filesystem::path& directory) {
-  const auto file = files.open(directory / name, FileSystem::Mode::read);
+  const auto file = files.open(directory / tip_name, FileSystem::Mode::read);
   if (!file) {
     if (file.error().is(std::errc::no_such_file_or_directory))
       return std::nullopt;
@@ -32,32 +26,34 @@ read_tip(FileSystem& files, const std::filesystem::path& directory) {
     return *tip;
   if (!unsupported)
     return std::nullopt;
-  ArchiveError error = damaged(directory / name, 0, tip.error());
+  ArchiveError error = damaged(directory / tip_name, 0, tip.error());
   error.kind = ArchiveError::Kind::unsupported;
   return std::unexpected(std::move(error));
 }
 
-std::expected<TipFile, ArchiveError> TipFile::open(FileSystem& files,
+std::expected<TipFile, WriteFailure> TipFile::open(FileSystem& files,
                                                    const std::filesystem::path& directory,
                                                    const std::optional<format::Tip>& last) {
   const std::uint64_t count = last ? last->count : 0;
-  auto file = files.open(directory / name, FileSystem::Mode::update);
+  auto file = files.open(directory / tip_name, FileSystem::Mode::update);
   if (file)
     return TipFile(std::move(*file), count);
   if (!file.error().is(std::errc::no_such_file_or_directory))
-    return archive_failed(file.error());
-  file = files.open(directory / name, FileSystem::Mode::create);
+    return write_failed(file.error());
+  file = files.open(directory / tip_name, FileSystem::Mode::create);
   if (!file)
-    return archive_failed(file.error());
+    return write_failed(file.error());
   // All the room that it will ever take.
   const std::string zeros(format::tip_file_bytes, '\0');
   const std::string_view parts[] = {zeros};
   if (const auto written = (*file)->write(0, parts); !written)
-    return archive_failed(written.error());
+    return write_failed(written.error());
+  // Nobody relies on the tip being durable, so this may be tried again. Of its directory a sync
+  // that fails may have been that of a segment's name.
   if (const auto synced = (*file)->sync(); !synced)
-    return archive_failed(synced.error());
+    return write_failed(synced.error());
   if (const auto synced = files.sync_directory(directory); !synced)
-    return archive_failed(synced.error());
+    return sync_failed(synced.error());
   return TipFile(std::move(*file), count);
 }
 
@@ -69,6 +65,12 @@ std::expected<void, ArchiveError> TipFile::write(format::Tip tip) {
   if (!written)
     return archive_failed(written.error());
   count_ = tip.count;
+  return {};
+}
+
+std::expected<void, ArchiveError> TipFile::sync() {
+  if (const auto synced = file_->sync(); !synced)
+    return archive_failed(synced.error());
   return {};
 }
 

@@ -77,7 +77,7 @@ struct ArchiveRecovery {
   bool reindexed = false;           ///< there was no index
   std::uint64_t torn_bytes = 0;     ///< cut from the end of the last segment: never acknowledged
   std::uint64_t adopted_frames = 0; ///< complete in a segment, unknown to the index
-  std::vector<ArchiveError> holes;  ///< what cannot be read of earlier segments
+  std::vector<ArchiveError> holes;  ///< what cannot be read any more, as far as that was noticed
 };
 
 /// An archive, open for writing: a directory of segment files and an index of them. One process
@@ -94,16 +94,20 @@ struct ArchiveRecovery {
 /// committed together, and the next group fills while one is being synced.
 ///
 /// When the disk is full, or a write fails, nothing is stored until there is room again; that is
-/// looked for by itself, and what comes meanwhile is counted. When a sync fails, nobody knows what
-/// the disk holds, and the archive stops for good.
+/// looked for by itself, and what comes meanwhile is counted. When a sync of a segment or of the
+/// archive's directory fails, nobody knows what the disk holds, and the archive stops for good. A
+/// sync of the index, or of a tip that was just made, counts as a write: nothing is believed because
+/// of it.
 ///
 /// Thread safety: every function may be called from any thread. `append` may wait for the disk, and
 /// so must not be called by who must not wait.
 class Archive {
 public:
-  /// Opens or creates the archive in this directory, and recovers what a crash left.
+  /// Opens or creates the archive in this directory, which is made if need be, with those that it
+  /// lies in, and recovers what a crash left.
   /// Errors: `locked`; `metadata_ahead`, `unsupported`, `damaged` and `missing`, where going on
-  /// would harm what is there; `io`, `no_room`.
+  /// would harm what is there; `io`, `no_room`. After `metadata_ahead` a reader sees which frames
+  /// are gone.
   static std::expected<std::unique_ptr<Archive>, ArchiveError>
   open(const std::filesystem::path& directory, ArchiveOptions options = {});
 

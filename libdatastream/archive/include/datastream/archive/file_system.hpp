@@ -73,7 +73,7 @@ public:
   virtual FileResult<void> remove(const std::filesystem::path& path) = 0;
   /// Nobody writes this file any more.
   virtual FileResult<void> make_read_only(const std::filesystem::path& path) = 0;
-  /// Makes a directory and those that it lies in; no error if it is there.
+  /// Makes a directory in one that exists; no error if it is there.
   virtual FileResult<void> create_directory(const std::filesystem::path& path) = 0;
   virtual FileResult<void> sync_directory(const std::filesystem::path& path) = 0;
   /// Names of the files in a directory, in no order.
