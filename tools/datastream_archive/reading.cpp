@@ -11,10 +11,12 @@ void report_holes(ArchiveReader& reader, Faults& faults) {
     faults.report(hole);
 }
 
-std::shared_ptr<const Catalog> read_catalog(ArchiveReader& reader, Faults& faults) {
-  if (auto catalog = reader.catalog())
+std::shared_ptr<const Catalog> read_catalog(ArchiveReader& reader, Faults& faults, Sequence from) {
+  const auto catalog = reader.catalog();
+  if (catalog)
     return *catalog;
-  else
+  const auto& lost = catalog.error().lost;
+  if (!lost || lost->last >= from) // what lies behind a hole does not need its names
     faults.report(catalog.error());
   return must(reader.catalog(Holes::leave_out));
 }

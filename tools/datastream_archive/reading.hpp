@@ -15,8 +15,9 @@ namespace datastream::tool {
 
 void report_holes(ArchiveReader& reader, Faults& faults);
 
-/// As much of it as can be read.
-std::shared_ptr<const Catalog> read_catalog(ArchiveReader& reader, Faults& faults);
+/// As much of it as can be read. What is wrong is reported, if it concerns frames from there on.
+std::shared_ptr<const Catalog> read_catalog(ArchiveReader& reader, Faults& faults,
+                                            Sequence from = {});
 
 /// A cursor that goes on behind what is lost.
 class Reading {

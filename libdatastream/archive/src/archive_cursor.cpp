@@ -11,6 +11,22 @@ namespace datastream {
 
 using namespace format;
 
+ArchiveCursor::Impl::Impl(std::shared_ptr<SegmentSet> set, SnapshotPtr snapshot,
+                          std::uint64_t position, ReadFilter filter)
+    : set_(std::move(set)), snapshot_(std::move(snapshot)), filter_(std::move(filter)),
+      position_(position) {
+  learn_names();
+}
+
+/// All that are declared by now, before a frame is given: it may lie before its declaration.
+void ArchiveCursor::Impl::learn_names() {
+  if (!filter_.has_names())
+    return;
+  names_read_ = set_->each_descriptors(
+      *snapshot_, names_read_, [&](const Descriptors& descriptors) { filter_.learn(descriptors); },
+      [&](const ArchiveError&, std::uint64_t segment) { filter_.lose_names(segment); });
+}
+
 /// To the first entry of a segment.
 std::optional<ArchiveError> ArchiveCursor::Impl::enter(std::size_t index) {
   const std::shared_ptr<Segment>& segment = snapshot_->segments[index].file;
@@ -26,8 +42,6 @@ std::optional<ArchiveError> ArchiveCursor::Impl::enter(std::size_t index) {
   file_ = std::move(*file);
   index_ = std::move(*loaded);
   ordinal_ = 0;
-  names_lost_ = false;
-  filter_.begin_segment();
   return std::nullopt;
 }
 
@@ -80,10 +94,11 @@ ArchiveCursor::Impl::read_descriptors(const IndexEntry& entry) {
   if (!descriptors) {
     // Frames lack names now, and are there all the same.
     ++ordinal_;
-    names_lost_ = true;
+    filter_.lose_names(segment_->number());
     return std::unexpected(std::move(descriptors.error()));
   }
   filter_.learn(*descriptors);
+  filter_.pick(*descriptors);
   ++ordinal_;
   if (descriptors->empty())
     return std::nullopt;
@@ -96,7 +111,7 @@ ArchiveCursor::Impl::read_descriptors(const IndexEntry& entry) {
 }
 
 std::optional<ArchiveError> ArchiveCursor::Impl::read_block(const IndexEntry& entry) {
-  if (names_lost_ && filter_.lacks_names(entry.directory))
+  if (filter_.lacks_names(entry.directory, segment_->number()))
     return costing(damaged(file_->path(), entry.offset,
                            {"the names of channels that the block has cannot be read"}),
                    entry.header.first_sequence, entry.header.end_sequence());
@@ -128,9 +143,16 @@ std::expected<bool, ArchiveError> ArchiveCursor::Impl::refresh() {
   auto snapshot = set_->refresh(failed_ ? SegmentSet::Look::at_all : SegmentSet::Look::at_tip);
   if (!snapshot)
     return std::unexpected(std::move(snapshot.error()));
-  failed_ = false;
   const bool changed = snapshot_ != *snapshot;
   snapshot_ = std::move(*snapshot);
+  const bool again = failed_ && filter_.names_lost();
+  if (again) {
+    filter_.find_lost_names();
+    names_read_ = {};
+  }
+  if (changed || again)
+    learn_names();
+  failed_ = false;
   return changed;
 }
 

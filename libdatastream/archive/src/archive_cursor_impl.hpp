@@ -19,9 +19,7 @@ namespace datastream {
 class ArchiveCursor::Impl {
 public:
   Impl(std::shared_ptr<SegmentSet> set, SnapshotPtr snapshot, std::uint64_t position,
-       ReadFilter filter)
-      : set_(std::move(set)), snapshot_(std::move(snapshot)), filter_(std::move(filter)),
-        position_(position) {}
+       ReadFilter filter);
 
   std::expected<std::optional<ArchivedBatch>, ArchiveError> next();
   Sequence position() const noexcept { return {position_}; }
@@ -41,6 +39,7 @@ private:
   bool concerns(const std::optional<ArchiveError>& fault, std::uint64_t reached) const {
     return fault && (fault->lost->last.value >= position_ || fault->lost->first.value < reached);
   }
+  void learn_names();
   std::optional<ArchiveError> enter(std::size_t index);
   std::expected<std::optional<ArchivedBatch>, ArchiveError>
   read_descriptors(const format::IndexEntry& entry);
@@ -49,6 +48,7 @@ private:
   std::shared_ptr<SegmentSet> set_;
   SnapshotPtr snapshot_;
   FrameFilter filter_;
+  SegmentSet::DescriptorsRead names_read_; ///< for a filter that has names
   std::uint64_t position_;
   bool failed_ = false; ///< the last time
 
@@ -56,7 +56,6 @@ private:
   std::shared_ptr<const SegmentFile> file_;
   SegmentIndexPtr index_;
   std::size_t ordinal_ = 0;      ///< of the next entry
-  bool names_lost_ = false;      ///< descriptors of the segment could not be read
   std::vector<Pending> pending_; ///< of one block, the next one last
 };
 

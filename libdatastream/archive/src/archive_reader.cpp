@@ -167,28 +167,10 @@ ArchiveReader::Impl::streams(Holes holes) {
 template <class Visit>
 std::optional<ArchiveError> ArchiveReader::Impl::each_descriptors(Holes holes, Visit visit) {
   std::optional<ArchiveError> first;
-  const auto fault = [&](ArchiveError error) {
+  set_->each_descriptors(*snapshot_, {}, visit, [&](ArchiveError error, std::uint64_t) {
     if (holes == Holes::refuse && !first)
       first = std::move(error);
-  };
-  const auto visit_index = [&](std::size_t segment, const SegmentIndexPtr& index) {
-    for (std::size_t i = 0, count = index->size(); i < count; ++i) {
-      const IndexEntry& entry = index->entry(i);
-      if (entry.header.kind != BlockKind::descriptors)
-        continue;
-      const auto file = snapshot_->segments[segment].file->file();
-      if (!file)
-        return fault(file.error());
-      if (const auto descriptors = read_descriptors(**file, entry))
-        visit(*descriptors);
-      else
-        fault(descriptors.error());
-    }
-    // Descriptors may be among what costs no frames.
-    if (auto stop = index->state().stop)
-      fault(std::move(*stop));
-  };
-  set_->each_index(*snapshot_, visit_index, fault);
+  });
   return first;
 }
 

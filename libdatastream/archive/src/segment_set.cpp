@@ -1,5 +1,6 @@
 #include "segment_set.hpp"
 
+#include "read_block.hpp"
 #include "tip_file.hpp"
 
 #include <datastream/defaults.hpp>
@@ -226,10 +227,11 @@ void SegmentSet::keep(const SegmentIndexPtr& index) {
 
 void SegmentSet::each_index(const Snapshot& snapshot,
                             const std::function<void(std::size_t, const SegmentIndexPtr&)>& visit,
-                            const std::function<void(ArchiveError)>& fault) {
-  if (auto error = snapshot.fault_before())
-    fault(std::move(*error));
-  for (std::size_t i = 0; i < snapshot.segments.size(); ++i) {
+                            const std::function<void(ArchiveError)>& fault, std::size_t first) {
+  if (first == 0)
+    if (auto error = snapshot.fault_before())
+      fault(std::move(*error));
+  for (std::size_t i = first; i < snapshot.segments.size(); ++i) {
     const auto& header = snapshot.segments[i].header;
     if (!header)
       continue; // part of what is wrong behind the one before it
@@ -246,6 +248,43 @@ void SegmentSet::each_index(const Snapshot& snapshot,
     if (auto error = snapshot.fault_behind(i, reached, std::move(why)))
       fault(std::move(*error));
   }
+}
+
+SegmentSet::DescriptorsRead
+SegmentSet::each_descriptors(const Snapshot& snapshot, DescriptorsRead read,
+                             const std::function<void(const Descriptors&)>& visit,
+                             const std::function<void(ArchiveError, std::uint64_t)>& fault) {
+  const auto& segments = snapshot.segments;
+  const auto visit_index = [&](std::size_t segment, const SegmentIndexPtr& index) {
+    const std::uint64_t number = segments[segment].number();
+    std::size_t block = number == read.segment ? read.blocks : 0;
+    const std::size_t end = index->size();
+    for (; block < end; ++block) {
+      const IndexEntry& entry = index->entry(block);
+      if (entry.header.kind != BlockKind::descriptors)
+        continue;
+      const auto file = segments[segment].file->file();
+      auto descriptors = file ? read_descriptors(**file, entry) : std::unexpected(file.error());
+      if (descriptors)
+        visit(*descriptors);
+      else
+        fault(std::move(descriptors.error()), number);
+    }
+    read = {number, end};
+    // Descriptors may be among what costs no frames.
+    if (auto stop = index->state().stop)
+      fault(std::move(*stop), number);
+  };
+  const auto hole = [&](ArchiveError error) {
+    // Segments behind it say again what they need.
+    const auto last = snapshot.find(error.lost->last.value);
+    const std::uint64_t number = last ? segments[*last].number() : 0;
+    fault(std::move(error), number);
+  };
+  const auto first =
+      std::ranges::lower_bound(segments, read.segment, {}, &Snapshot::Listed::number);
+  each_index(snapshot, visit_index, hole, static_cast<std::size_t>(first - segments.begin()));
+  return read;
 }
 
 } // namespace datastream

@@ -1,6 +1,7 @@
 #pragma once
 /// What a reader of an archive, its cursors and its streams share.
 
+#include "format/descriptors_block.hpp"
 #include "format/tip.hpp"
 #include "segment.hpp"
 
@@ -82,11 +83,24 @@ public:
   /// The index of a segment of a snapshot, as far as that snapshot goes or further.
   std::expected<SegmentIndexPtr, ArchiveError> index(const Snapshot& snapshot, std::size_t index);
 
-  /// Visits the index of every segment, in order, and every hole in or between them, with the
-  /// sequences that it costs.
+  /// Visits the index of every segment, from the first one of those that are wanted, in order, and
+  /// every hole in or between them, with the sequences that it costs.
   void each_index(const Snapshot& snapshot,
                   const std::function<void(std::size_t, const SegmentIndexPtr&)>& visit,
-                  const std::function<void(ArchiveError)>& fault);
+                  const std::function<void(ArchiveError)>& fault, std::size_t first = 0);
+
+  /// How far descriptors were read: all blocks of earlier segments, and so many of this one.
+  struct DescriptorsRead {
+    std::uint64_t segment = 0; ///< its number
+    std::size_t blocks = 0;
+  };
+  /// Visits what the blocks of descriptors say that were not read yet, in order, and everything
+  /// because of which some cannot be read, with the number of the last segment whose frames may
+  /// lack names for that. Returns how far they are read now.
+  DescriptorsRead
+  each_descriptors(const Snapshot& snapshot, DescriptorsRead read,
+                   const std::function<void(const format::Descriptors&)>& visit,
+                   const std::function<void(ArchiveError, std::uint64_t segment)>& fault);
 
 private:
   std::expected<format::Tip, ArchiveError> find_tip() const;
