@@ -246,15 +246,18 @@ TEST_CASE("the_reader_in_another_language_names_what_damage_costs") {
   };
   const std::string sealed = segment_name(1);
   const std::string active = segment_name(36);
-  const Damage damages[] = {{"header", sealed, 20, "lost 1 3:", 7},
-                            {"names", sealed, 140, "segment 1 at byte 64", 10},
-                            {"head, with a footer", sealed, 280, "lost 1 3:", 7},
-                            {"directory, with a footer", sealed, 340, "lost 1 3:", 7},
-                            {"body", sealed, 410, "lost 1 3:", 7},
-                            {"footer", sealed, 600, "the footer of segment 1", 10},
-                            {"head, without a footer", active, 240, "lost 4 10:", 3},
-                            {"body, without a footer", active, 440, "lost 4 7:", 6},
-                            {"last body", active, 640, "lost 8 10:", 7}};
+  const Damage damages[] = {
+      {"header", sealed, 20, "lost 1 3:", 7},
+      {"names", sealed, 140, "segment 1 at byte 64", 10},
+      {"head, with a footer", sealed, 280, "lost 1 3:", 7},
+      {"directory, with a footer", sealed, 340, "lost 1 3:", 7},
+      {"body", sealed, 410, "lost 1 3:", 7},
+      {"footer", sealed, 600, "the footer of segment 1", 10},
+      {"head, without a footer", active, 240, "lost 4 7:", 6},
+      {"body, without a footer", active, 440, "lost 4 7:", 6},
+      {"last body", active, 640, "lost 8 10:", 7},
+      {"the later place of the tip", "tip", 50, "the tip at byte 0", 3},
+      {"the older place of the tip", "tip", 4096 + 87, "the tip at byte 4096", 10}};
   for (const Damage& damage : damages) {
     CAPTURE(damage.what);
     const TemporaryDirectory directory;

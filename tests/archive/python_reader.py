@@ -14,6 +14,7 @@ import os
 import re
 import struct
 import sys
+import time
 
 import xxhash
 import zstandard
@@ -290,18 +291,14 @@ class Reader:
         whole = []
         for begin in (0, 4096):
             place = data[begin : begin + TIP.size]
-            if len(place) < TIP.size:
-                continue
-            tip = TIP.unpack(place)
-            if tip[0] != b"DSTIPTIP" or checksum(place[:80]) != tip[10]:
-                continue
-            if tip[1] != 1:
-                raise Unreadable("version %d" % tip[1])
-            whole.append(tip)
-        if not whole:
-            raise Unreadable("no place of the tip is whole")
-        (_, _, self.tip_generation, self.archive, _, self.oldest, self.end, self.tip_segment,
-         self.tip_offset, _, _) = max(whole, key=lambda tip: tip[4])
+            tip = TIP.unpack(place) if len(place) == TIP.size else None
+            if tip and tip[0] == b"DSTIPTIP" and checksum(place[:80]) == tip[10]:
+                if tip[1] != 1:
+                    raise Unreadable("version %d" % tip[1])
+                whole.append(tip)
+            elif place != bytes(TIP.size):
+                damaged = begin
+        return whole, damaged
 
     def fault(self, what):
         print(what, file=sys.stderr)
@@ -363,6 +360,20 @@ class Reader:
                 try:
                     again = segment.read_head(offset)
                     check((again.data, again.directory_data) == (head.data, head.directory_data),
+        for _ in range(50):
+            whole, damaged = self.places_of_tip()
+            if whole and damaged is None:
+                break
+            time.sleep(0.001)  # the writer may be at it
+        if not whole:
+            raise Unreadable("no place of the tip is whole")
+        if damaged is not None:
+            self.fault("the tip at byte %d is damaged: more may be durable" % damaged)
+        (_, _, self.tip_generation, self.archive, _, self.oldest, self.end, self.tip_segment,
+         self.tip_offset, _, _) = max(whole, key=lambda tip: tip[4])
+
+    def places_of_tip(self):
+        """The tips that are whole, and where one was written that is not."""
                           "a head that is not the footer's")
                     body = segment.read_body(offset, head)
                     if head.kind == DESCRIPTORS:

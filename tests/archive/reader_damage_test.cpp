@@ -13,6 +13,47 @@ namespace {
 
 using Kind = ArchiveError::Kind;
 
+/// The files of the system, but for the tip, a place of which is torn the first few times.
+class TornTip : public WatchedFiles {
+public:
+  TornTip(int torn_reads, std::uint64_t place) : left_(torn_reads), place_(place) {}
+  int torn_reads_left() const { return left_; }
+
+  FileResult<std::unique_ptr<File>> open(const std::filesystem::path& path, Mode mode) override {
+    auto file = WatchedFiles::open(path, mode);
+    if (!file || path.filename() != "tip" || left_ == 0)
+      return file;
+    --left_;
+    return std::make_unique<TornFile>(std::move(*file), place_);
+  }
+
+private:
+  class TornFile : public File {
+  public:
+    TornFile(std::unique_ptr<File> file, std::uint64_t place)
+        : file_(std::move(file)), place_(place) {}
+    FileResult<std::size_t> read(std::uint64_t offset, std::span<char> into) override {
+      auto count = file_->read(offset, into);
+      if (count && offset == 0 && *count > place_ + 40)
+        into[place_ + 40] ^= 1;
+      return count;
+    }
+    FileResult<std::uint64_t> size() override { return file_->size(); }
+    FileResult<void> write(std::uint64_t offset, std::span<const std::string_view> parts) override {
+      return file_->write(offset, parts);
+    }
+    FileResult<void> sync() override { return file_->sync(); }
+    FileResult<void> truncate(std::uint64_t size) override { return file_->truncate(size); }
+
+  private:
+    std::unique_ptr<File> file_;
+    std::uint64_t place_;
+  };
+
+  int left_;
+  std::uint64_t place_;
+};
+
 /// Three segments, in each of them: declarations, three blocks of four frames, declarations in
 /// front of the last one; the last segment is not sealed.
 struct Intact {
@@ -367,4 +408,65 @@ TEST_CASE("a_segment_that_is_shorter_than_the_tip_says_is_damage_though_its_bloc
   REQUIRE(rest.errors.size() == 1);
   CHECK(rest.errors[0].kind == Kind::damaged);
   CHECK(rest.lost() == sequences(2, 5));
+
+TEST_CASE("a_place_of_the_tip_that_is_damaged_is_told_and_everything_that_is_shown_is_read") {
+  TemporaryDirectory directory;
+  HandMadeArchive archive(directory.path());
+  archive.begin_segment();
+  archive.write_block(node_a, {{{1}, {0}, "a"}});
+  archive.publish();
+  archive.write_block(node_a, {{{1}, {1}, "b"}});
+  archive.publish();
+  const std::uint64_t later = archive.tip().count % 2 * format::tip_place_bytes;
+  const std::string whole = bytes_of(directory / "tip");
+  std::uint64_t place = 0;
+  SUBCASE("the first") {
+    place = 0;
+  }
+  SUBCASE("the second") {
+    place = format::tip_place_bytes;
+  }
+  std::string bytes = whole;
+  bytes[place + 50] ^= 1;
+  ArchiveReader before = reader_of(directory.path());
+  write_bytes(directory / "tip", bytes);
+  CHECK(before.holes().empty());
+  CHECK(before.verify().size() == 1);
+
+  ArchiveReader reader = reader_of(directory.path());
+  const std::size_t shown = place == later ? 1 : 2;
+  CHECK(all_of(reader).size() == shown);
+  const auto holes = reader.holes();
+  REQUIRE(holes.size() == 1);
+  CHECK(holes[0].kind == Kind::damaged);
+  CHECK_FALSE(holes[0].lost);
+  CHECK(holes[0].message.find("tip at byte " + std::to_string(place)) != std::string::npos);
+  CHECK(reader.verify() == holes);
+  CHECK(reader.segments().back().error() == holes[0]);
+  CHECK(reader.stream(node_a).error() == holes[0]);
+  CHECK(reader.streams().error() == holes[0]);
+  CHECK(reader.catalog().error() == holes[0]);
+  CHECK(reader.stream(node_a, Holes::leave_out)->size() == shown);
+
+  // The next group, or opening it for writing, mends that.
+  write_bytes(directory / "tip", whole);
+  CHECK(reader.refresh().has_value());
+  CHECK(reader.holes().empty());
+  CHECK(all_of(reader).size() == 2);
+}
+
+TEST_CASE("a_tip_that_is_whole_when_it_is_read_again_was_being_written") {
+  TemporaryDirectory directory;
+  HandMadeArchive archive(directory.path());
+  archive.begin_segment();
+  archive.write_block(node_a, {{{1}, {0}, "a"}});
+  archive.publish();
+  archive.write_block(node_a, {{{1}, {1}, "b"}});
+  archive.publish();
+  TornTip files(3, archive.tip().count % 2 * format::tip_place_bytes);
+  ArchiveReader reader = reader_of(directory.path(), &files);
+  CHECK(files.torn_reads_left() == 0);
+  CHECK(reader.holes().empty());
+  CHECK(reader.last() == Sequence{2});
+}
 }

@@ -85,6 +85,22 @@ TEST_CASE("an_archive_that_is_whole_is_said_to_be") {
   CHECK(verified.err.empty());
 }
 
+TEST_CASE("a_tip_that_is_damaged_is_told_by_every_command") {
+  const TemporaryDirectory directory;
+  damage_golden(directory.path(), "tip", 4096 + 50);
+  const std::string path = directory.path().string();
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"verify", path},
+                                                {"info", path},
+                                                {"cat", path},
+                                                {"cat", path, "--arrivals"},
+                                                {"export", path}}) {
+    CAPTURE(words.front());
+    const FinishedProgram told = tool(words);
+    CHECK(told.status == 1);
+    CHECK((told.out + told.err).find("tip at byte 4096") != std::string::npos);
+  }
+}
+
 TEST_CASE("the_exit_status_tells_usage_from_what_could_not_be_done") {
   for (const std::vector<std::string>& words : {std::vector<std::string>{},
                                                 {"other"},

@@ -98,6 +98,7 @@ void cat_by_sequence(ArchiveReader& reader, const CatOptions& options, Output& o
                      Faults& faults) {
   Reading reading(reader, filter_of(options), options.from, faults);
   const auto grep = options.grep ? std::optional<TextSearch>(*options.grep) : std::nullopt;
+  report_damaged_tip(reader, faults);
   const auto names = read_catalog(reader, faults, options.from);
   TextWriter text(out, options.raw, names->snapshot().snapshot);
   JsonLinesWriter json(out.stream(), options.source, names);

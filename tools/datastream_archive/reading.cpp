@@ -11,6 +11,12 @@ void report_holes(ArchiveReader& reader, Faults& faults) {
     faults.report(hole);
 }
 
+void report_damaged_tip(ArchiveReader& reader, Faults& faults) {
+  for (const ArchiveError& hole : reader.holes())
+    if (!hole.lost)
+      faults.report(hole);
+}
+
 std::shared_ptr<const Catalog> read_catalog(ArchiveReader& reader, Faults& faults, Sequence from) {
   const auto catalog = reader.catalog();
   if (catalog)

@@ -21,8 +21,8 @@ namespace {
 
 using Kind = ArchiveError::Kind;
 
-/// Both places of the tip are torn only if a slow read met two writes, or while the archive is
-/// created: another look finds one of them whole.
+/// A place of the tip is torn while it is written, and both only if a slow read met two writes, or
+/// while the archive is created: another look finds them whole.
 constexpr int tip_tries = 50;
 constexpr std::chrono::milliseconds tip_pause{1};
 
@@ -92,14 +92,17 @@ std::optional<ArchiveError> Snapshot::fault(std::uint64_t reached, std::size_t n
   return costing(std::move(*why), reached, begin);
 }
 
-std::expected<Tip, ArchiveError> SegmentSet::find_tip() const {
+std::expected<SegmentSet::FoundTip, ArchiveError> SegmentSet::find_tip(Look look) const {
   for (int attempt = 1;; ++attempt) {
-    auto tip = read_tip(files_, directory_);
+    std::optional<ArchiveError> fault;
+    auto tip = read_tip(files_, directory_, &fault);
     if (!tip)
       return std::unexpected(std::move(tip.error()));
-    if (*tip)
-      return **tip;
-    if (attempt == 1)
+    if (*tip && look == Look::at_tip)
+      return FoundTip{**tip, std::nullopt};
+    if (*tip && (!fault || attempt == tip_tries))
+      return FoundTip{**tip, std::move(fault)};
+    if (!*tip && attempt == 1)
       if (auto error = check_for_segments())
         return std::unexpected(std::move(*error));
     if (attempt == tip_tries)
@@ -161,9 +164,10 @@ SegmentSet::list_segments(const Tip& tip) const {
 std::expected<SnapshotPtr, ArchiveError> SegmentSet::refresh(Look look) {
   const std::lock_guard lock(mutex_);
   // The tip first: all segments up to it are there by then.
-  const auto tip = find_tip();
-  if (!tip)
-    return std::unexpected(tip.error());
+  auto found = find_tip(look);
+  if (!found)
+    return std::unexpected(std::move(found.error()));
+  const Tip* const tip = &found->tip;
   if (tip->generation != 0)
     return std::unexpected(
         ArchiveError{Kind::unsupported,
@@ -174,7 +178,8 @@ std::expected<SnapshotPtr, ArchiveError> SegmentSet::refresh(Look look) {
     return std::unexpected(damaged(directory_ / "tip", 0, {"this is another archive than it was"}));
   if (look == Look::at_tip && latest_ && latest_->tip == *tip)
     return latest_;
-  auto snapshot = std::make_shared<Snapshot>(Snapshot{*tip, directory_, {}});
+  auto snapshot =
+      std::make_shared<Snapshot>(Snapshot{*tip, std::move(found->fault), directory_, {}});
   if (look == Look::at_tip && latest_ && latest_->tip.segment == tip->segment) {
     snapshot->segments = latest_->segments;
   } else {
@@ -183,13 +188,18 @@ std::expected<SnapshotPtr, ArchiveError> SegmentSet::refresh(Look look) {
       return std::unexpected(std::move(segments.error()));
     snapshot->segments = std::move(*segments);
   }
-  if (!latest_ || latest_->tip != snapshot->tip || latest_->segments != snapshot->segments)
+  if (!latest_ || latest_->tip != snapshot->tip || latest_->tip_fault != snapshot->tip_fault ||
+      latest_->segments != snapshot->segments)
     latest_ = std::move(snapshot);
   return latest_;
 }
 
 Snapshot SegmentSet::afresh(const Snapshot& snapshot) const {
-  Snapshot fresh{snapshot.tip, snapshot.directory, {}};
+  auto tip = find_tip(Look::at_all);
+  Snapshot fresh{snapshot.tip,
+                 tip ? std::move(tip->fault) : std::optional(std::move(tip.error())),
+                 snapshot.directory,
+                 {}};
   for (const Snapshot::Listed& listed : snapshot.segments) {
     const auto file = std::make_shared<Segment>(files_, listed.file->path(), listed.number(),
                                                 snapshot.tip.archive);
@@ -251,6 +261,8 @@ void SegmentSet::each_index(const Snapshot& snapshot,
 }
 
 SegmentSet::DescriptorsRead
+  if (snapshot.tip_fault)
+    fault(*snapshot.tip_fault);
 SegmentSet::each_descriptors(const Snapshot& snapshot, DescriptorsRead read,
                              const std::function<void(const Descriptors&)>& visit,
                              const std::function<void(ArchiveError, std::uint64_t)>& fault) {
@@ -277,7 +289,7 @@ SegmentSet::each_descriptors(const Snapshot& snapshot, DescriptorsRead read,
   };
   const auto hole = [&](ArchiveError error) {
     // Segments behind it say again what they need.
-    const auto last = snapshot.find(error.lost->last.value);
+    const auto last = error.lost ? snapshot.find(error.lost->last.value) : std::nullopt;
     const std::uint64_t number = last ? segments[*last].number() : 0;
     fault(std::move(error), number);
   };

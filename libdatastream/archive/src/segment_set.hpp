@@ -36,6 +36,8 @@ struct Snapshot {
   };
 
   format::Tip tip;
+  /// Why more may be durable than the tip says. Only of a look at all.
+  std::optional<ArchiveError> tip_fault;
   std::filesystem::path directory;
   std::vector<Listed> segments; ///< ascending by number, none behind the tip's
 
@@ -77,14 +79,15 @@ public:
   /// What is durable now: the same object if nothing has changed.
   /// Errors: those of `ArchiveReader::open`.
   std::expected<SnapshotPtr, ArchiveError> refresh(Look look);
-  /// The same moment, with nothing known of its segments.
+  /// The same moment, with nothing known of its files.
   Snapshot afresh(const Snapshot& snapshot) const;
 
   /// The index of a segment of a snapshot, as far as that snapshot goes or further.
   std::expected<SegmentIndexPtr, ArchiveError> index(const Snapshot& snapshot, std::size_t index);
 
   /// Visits the index of every segment, from the first one of those that are wanted, in order, and
-  /// every hole in or between them, with the sequences that it costs.
+  /// every hole in or between them, with the sequences that it costs; at last what is wrong with
+  /// the tip, which costs nobody knows what.
   void each_index(const Snapshot& snapshot,
                   const std::function<void(std::size_t, const SegmentIndexPtr&)>& visit,
                   const std::function<void(ArchiveError)>& fault, std::size_t first = 0);
@@ -103,7 +106,11 @@ public:
                    const std::function<void(ArchiveError, std::uint64_t segment)>& fault);
 
 private:
-  std::expected<format::Tip, ArchiveError> find_tip() const;
+  struct FoundTip {
+    format::Tip tip;
+    std::optional<ArchiveError> fault;
+  };
+  std::expected<FoundTip, ArchiveError> find_tip(Look look) const;
   std::optional<ArchiveError> check_for_segments() const;
   std::expected<std::vector<Snapshot::Listed>, ArchiveError>
   list_segments(const format::Tip& tip) const;

@@ -65,7 +65,8 @@ public:
   ArchiveCursor& operator=(ArchiveCursor&&) noexcept;
   ~ArchiveCursor();
 
-  /// The next batch; nothing: the cursor has read all that is durable.
+  /// The next batch; nothing: the cursor has read all that is durable, as far as the tip says. That
+  /// it may be more, because the tip is damaged, is for `ArchiveReader::holes` to say.
   /// Errors: a damaged or missing part, with the sequences concerned; the cursor stays where it is.
   /// To go on behind them, read from `error.lost->last` + 1. Without sequences: declarations cannot
   /// be read, and no frame is lost; the next call goes on without them. A filter by names answers
