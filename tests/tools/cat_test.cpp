@@ -192,7 +192,7 @@ TEST_CASE("what_is_damaged_is_named_and_everything_else_shown") {
   };
   for (const Damage& damage :
        {Damage{sealed, 410, "(sequences 1 to 3)", 7}, Damage{sealed, 20, "(sequences 1 to 3)", 7},
-        Damage{active, 440, "(sequences 4 to 7)", 6}, Damage{active, 240, "(sequences 4 to 10)", 3},
+        Damage{active, 440, "(sequences 4 to 7)", 6}, Damage{active, 240, "(sequences 4 to 7)", 6},
         Damage{active, 640, "(sequences 8 to 10)", 7}}) {
     const TemporaryDirectory directory;
     damage_golden(directory.path(), damage.file, damage.byte);

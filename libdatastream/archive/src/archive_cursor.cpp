@@ -42,7 +42,22 @@ std::optional<ArchiveError> ArchiveCursor::Impl::enter(std::size_t index) {
   file_ = std::move(*file);
   index_ = std::move(*loaded);
   ordinal_ = 0;
+  told_gap_.reset();
   return std::nullopt;
+}
+
+/// What lies before the next entry and cannot be read, if it is still to be read.
+std::optional<ArchiveError> ArchiveCursor::Impl::gap_before_next() {
+  auto gap = index_->gap_before(ordinal_);
+  if (!gap)
+    return std::nullopt;
+  if (const auto& lost = gap->why.lost)
+    return lost->last.value >= position_ ? std::optional(std::move(gap->why)) : std::nullopt;
+  // Only declarations: to be told once, and passed.
+  if (std::exchange(told_gap_, ordinal_) == ordinal_)
+    return std::nullopt;
+  filter_.lose_names(segment_->number());
+  return std::move(gap->why);
 }
 
 /// The next entry; null: there is nothing more for now.
@@ -60,8 +75,11 @@ std::expected<const IndexEntry*, ArchiveError> ArchiveCursor::Impl::find_entry()
       if (auto error = enter(*index))
         return std::unexpected(std::move(*error));
     }
-    if (ordinal_ < index_->size())
+    if (ordinal_ < index_->size()) {
+      if (auto error = gap_before_next())
+        return std::unexpected(std::move(*error));
       return &index_->entry(ordinal_);
+    }
 
     const auto at =
         std::ranges::lower_bound(segments, segment_->number(), {}, &Snapshot::Listed::number);

@@ -41,6 +41,7 @@ private:
   }
   void learn_names();
   std::optional<ArchiveError> enter(std::size_t index);
+  std::optional<ArchiveError> gap_before_next();
   std::expected<std::optional<ArchivedBatch>, ArchiveError>
   read_descriptors(const format::IndexEntry& entry);
   std::optional<ArchiveError> read_block(const format::IndexEntry& entry);
@@ -55,8 +56,9 @@ private:
   std::shared_ptr<Segment> segment_; ///< that is read; null: it has to be found
   std::shared_ptr<const SegmentFile> file_;
   SegmentIndexPtr index_;
-  std::size_t ordinal_ = 0;      ///< of the next entry
-  std::vector<Pending> pending_; ///< of one block, the next one last
+  std::size_t ordinal_ = 0;             ///< of the next entry
+  std::optional<std::size_t> told_gap_; ///< before this entry
+  std::vector<Pending> pending_;        ///< of one block, the next one last
 };
 
 } // namespace datastream

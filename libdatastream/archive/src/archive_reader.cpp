@@ -243,6 +243,10 @@ void ArchiveReader::Impl::verify_segment(const Snapshot& snapshot, std::size_t s
                                          std::vector<ArchiveError>& faults) {
   const auto file = snapshot.segments[segment].file->file();
   if (!file)
+  const auto gaps = index.gaps();
+  for (const SegmentIndex::Gap& gap : gaps)
+    if (!gap.why.lost)
+      faults.push_back(gap.why);
     return faults.push_back(file.error());
   const SegmentIndex::State state = index.state();
   for (std::size_t i = 0; i < state.blocks; ++i) {
@@ -258,12 +262,14 @@ void ArchiveReader::Impl::verify_segment(const Snapshot& snapshot, std::size_t s
   if (const auto limit = snapshot.limit(segment))
     size = *limit;
   if (!size)
+  // One that is not the last and was never sealed lost its end, or a part on the way there.
+  const bool has_end = state.sealed || (!snapshot.is_last(segment) && gaps.empty());
     return faults.push_back(size.error());
   const bool cut_off = state.end.sequence != snapshot.begin_of(segment + 1);
   const auto footer = (*file)->read_footer(*size);
   if (!footer)
     faults.push_back(footer.error());
-  else if (!*footer && !cut_off && (state.sealed || !snapshot.is_last(segment)))
+  else if (!*footer && !cut_off && has_end)
     faults.push_back(damaged((*file)->path(), *size, {"the segment does not end with a trailer"}));
   else if (state.stop && !cut_off)
     faults.push_back(*state.stop);

@@ -210,7 +210,7 @@ Snapshot SegmentSet::afresh(const Snapshot& snapshot) const {
 
 std::expected<SegmentIndexPtr, ArchiveError> SegmentSet::index(const Snapshot& snapshot,
                                                                std::size_t index) {
-  auto loaded = snapshot.segments[index].file->index(snapshot.limit(index));
+  auto loaded = snapshot.segments[index].file->index(snapshot.end_of(index));
   if (loaded)
     keep(*loaded);
   return loaded;
@@ -250,6 +250,9 @@ void SegmentSet::each_index(const Snapshot& snapshot,
     if (const auto loaded = index(snapshot, i)) {
       visit(i, *loaded);
       SegmentIndex::State state = (*loaded)->state();
+      for (const SegmentIndex::Gap& gap : (*loaded)->gaps())
+        if (gap.why.lost && gap.why.lost->first.value < snapshot.begin_of(i + 1))
+          fault(gap.why); // others may have looked further
       reached = state.end.sequence;
       why = std::move(state.stop);
     } else {
@@ -258,11 +261,11 @@ void SegmentSet::each_index(const Snapshot& snapshot,
     if (auto error = snapshot.fault_behind(i, reached, std::move(why)))
       fault(std::move(*error));
   }
+  if (snapshot.tip_fault)
+    fault(*snapshot.tip_fault);
 }
 
 SegmentSet::DescriptorsRead
-  if (snapshot.tip_fault)
-    fault(*snapshot.tip_fault);
 SegmentSet::each_descriptors(const Snapshot& snapshot, DescriptorsRead read,
                              const std::function<void(const Descriptors&)>& visit,
                              const std::function<void(ArchiveError, std::uint64_t)>& fault) {
@@ -284,6 +287,9 @@ SegmentSet::each_descriptors(const Snapshot& snapshot, DescriptorsRead read,
     }
     read = {number, end};
     // Descriptors may be among what costs no frames.
+    for (SegmentIndex::Gap& gap : index->gaps())
+      if (!gap.why.lost)
+        fault(std::move(gap.why), number);
     if (auto stop = index->state().stop)
       fault(std::move(*stop), number);
   };

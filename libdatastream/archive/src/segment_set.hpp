@@ -43,6 +43,7 @@ struct Snapshot {
 
   /// Up to where a segment is durable; nothing: as a whole.
   std::optional<std::uint64_t> limit(std::size_t index) const;
+  SegmentEnd end_of(std::size_t index) const { return {limit(index), begin_of(index + 1)}; }
   bool is_last(std::size_t index) const { return segments[index].number() == tip.segment; }
   /// First sequence of the first segment, from this one on, whose header can be read; behind all of
   /// them the next sequence to be given out.
