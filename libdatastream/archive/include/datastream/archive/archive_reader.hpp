@@ -67,8 +67,9 @@ enum class Holes {
 ///     }
 ///
 /// Memory: the indexes of the segments that were used last, up to
-/// `defaults::archive_reader_index_bytes` and at least those in use; an entry for each block of a
-/// stream that was asked for; and the blocks that are being read. Never the archive.
+/// `defaults::archive_reader_index_bytes` and at least those in use, with an entry for each block;
+/// for a stream that was asked for, what `ArchivedStream` says; and the blocks that are being read.
+/// Never the archive.
 ///
 /// A failure never looks like an absence: where a segment is missing or damaged, everything that
 /// would need it is an error that names the frames concerned, and everything else works.
