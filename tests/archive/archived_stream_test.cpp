@@ -6,6 +6,7 @@
 #include "shortage.hpp"
 #include "under_tsan.hpp"
 
+#include <datastream/defaults.hpp>
 #include <datastream/record.hpp>
 #include <datastream/views/actor_table.hpp>
 #include <datastream/views/filter.hpp>
@@ -349,6 +350,44 @@ TEST_CASE("a_walk_over_much_keeps_the_blocks_that_it_is_in_and_no_others") {
     most = std::max(most, in_use() - before);
   }
   CHECK(most < 3U << 20U);
+}
+
+TEST_CASE("a_walk_over_a_backfill_beside_what_is_live_keeps_blocks_up_to_its_bound") {
+  TemporaryDirectory directory;
+  HandMadeArchive archive(directory.path());
+  archive.begin_segment();
+  constexpr std::uint64_t blocks = 150;
+  constexpr std::uint64_t live = 1'000'000;
+  const std::string megabyte(1U << 20U, 'x'); // and next to nothing in the file
+  static_assert(blocks << 20U > 2 * defaults::archive_view_bytes);
+  for (std::uint64_t i = 0; i < blocks; ++i)
+    archive.write_block(node_a, {{{1}, {i}, megabyte}, {{2}, {live + i}, "live"}});
+  archive.publish();
+  const auto in_use = [] {
+    const auto info = ::mallinfo2();
+    return info.uordblks + info.hblkhd;
+  };
+  WatchedFiles files;
+  ArchiveReader reader = reader_of(directory.path(), &files);
+  const ArchivedStream stream = stream_in(reader);
+  const std::size_t before = in_use();
+  const std::uint64_t reads = files.counts().segment_reads;
+  std::size_t most = 0;
+  std::uint64_t frames = 0;
+  for (const FrameView& frame : stream.frames()) {
+    const bool is_live = frames >= blocks;
+    CHECK(frame.position.value == (is_live ? live + frames - blocks : frames));
+    CHECK(frame.payload == (is_live ? "live" : megabyte));
+    most = std::max(most, in_use() - before);
+    ++frames;
+  }
+  CHECK(frames == 2 * blocks);
+  // A block is read in four parts, at most twice, after the segment's header.
+  CHECK(files.counts().segment_reads - reads <= 1 + 2 * 4 * blocks);
+  if (memory_is_ours) {
+    CHECK(most < defaults::archive_view_bytes + (3U << 20U));
+    CHECK(in_use() - before < 64U << 10U);
+  }
 }
 
 #if !DATASTREAM_UNDER_TSAN

@@ -140,3 +140,21 @@ TEST_CASE("of_two_tips_the_later_whole_one_counts") {
   file[0] ^= 1;
   CHECK_FALSE(decode_tip(file));
 }
+
+TEST_CASE("a_place_of_the_tip_that_was_written_and_is_not_whole_is_damaged") {
+  std::string file(tip_file_bytes, '\0');
+  CHECK_FALSE(damaged_tip_place(file)); // it was never written
+  const std::string tip = encode(Tip{.count = 6});
+  for (const std::size_t place : {std::size_t{0}, tip_place_bytes}) {
+    file.replace(place, tip.size(), tip);
+    CHECK_FALSE(damaged_tip_place(file));
+    for (std::size_t at = 0; at < tip.size(); ++at) {
+      std::string damaged = file;
+      damaged[place + at] ^= static_cast<char>(1U << (at % 8));
+      CHECK(damaged_tip_place(damaged) == place);
+    }
+    CHECK(damaged_tip_place(std::string_view(file).substr(0, place + tip.size() - 1)) == place);
+  }
+  CHECK(damaged_tip_place(std::string_view(file).substr(0, tip.size())) == tip_place_bytes);
+  CHECK(damaged_tip_place({}) == 0);
+}

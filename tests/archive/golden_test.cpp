@@ -245,15 +245,18 @@ TEST_CASE("the_reader_in_another_language_names_what_damage_costs") {
   };
   const std::string sealed = segment_name(1);
   const std::string active = segment_name(36);
-  const Damage damages[] = {{"header", sealed, 20, "lost 1 3:", 7},
-                            {"names", sealed, 140, "segment 1 at byte 64", 10},
-                            {"head, with a footer", sealed, 280, "lost 1 3:", 7},
-                            {"directory, with a footer", sealed, 340, "lost 1 3:", 7},
-                            {"body", sealed, 410, "lost 1 3:", 7},
-                            {"footer", sealed, 600, "the footer of segment 1", 10},
-                            {"head, without a footer", active, 240, "lost 4 10:", 3},
-                            {"body, without a footer", active, 440, "lost 4 7:", 6},
-                            {"last body", active, 640, "lost 8 10:", 7}};
+  const Damage damages[] = {
+      {"header", sealed, 20, "lost 1 3:", 7},
+      {"names", sealed, 140, "segment 1 at byte 64", 10},
+      {"head, with a footer", sealed, 280, "lost 1 3:", 7},
+      {"directory, with a footer", sealed, 340, "lost 1 3:", 7},
+      {"body", sealed, 410, "lost 1 3:", 7},
+      {"footer", sealed, 600, "the footer of segment 1", 10},
+      {"head, without a footer", active, 240, "lost 4 7:", 6},
+      {"body, without a footer", active, 440, "lost 4 7:", 6},
+      {"last body", active, 640, "lost 8 10:", 7},
+      {"the later place of the tip", "tip", 50, "the tip at byte 0", 3},
+      {"the older place of the tip", "tip", 4096 + 87, "the tip at byte 4096", 10}};
   for (const Damage& damage : damages) {
     CAPTURE(damage.what);
     const TemporaryDirectory directory;
@@ -267,6 +270,49 @@ TEST_CASE("the_reader_in_another_language_names_what_damage_costs") {
     CHECK(reader.status == 1);
     CHECK(reader.err.find(damage.lost) != std::string::npos);
     CHECK(lost_in(reader.err) == lost_in(directory.path()));
+  }
+}
+
+TEST_CASE("what_a_flipped_bit_costs_is_said_alike_in_two_languages") {
+  const TemporaryDirectory directory;
+  {
+    auto archive = Archive::open(directory.path(), {.segment_bytes = 5'000});
+    REQUIRE(archive);
+    for (std::uint32_t channel = 0; channel < 20; ++channel) {
+      const StreamId stream{"node", {channel % 2}};
+      (*archive)->declare(channel_declaration(stream, channel, "one"));
+      (*archive)->append(batch_of(stream, 10 * channel, 1 + channel % 7, channel, 50));
+      REQUIRE((*archive)->flush());
+    }
+  }
+  const auto names = segment_names(directory.path());
+  REQUIRE(names.size() >= 2);
+  const auto first_of = [](const SequenceRange& range) { return range.first; };
+  std::mt19937 random(7);
+  for (std::size_t i = 0; i < 16; ++i) {
+    const fs::path segment = directory / names[i % 2 == 0 ? names.size() - 1 : 0];
+    const std::string whole = content(segment);
+    std::string bytes = whole;
+    const std::size_t byte = random() % bytes.size();
+    CAPTURE(segment);
+    CAPTURE(byte);
+    bytes[byte] ^= static_cast<char>(1U << (random() % 8));
+    if (i % 4 >= 2) // and the footer, if there is one
+      bytes.back() ^= 1;
+    write_bytes(segment, bytes);
+    FinishedProgram reader;
+    const auto frames = python_reads(directory.path(), reader);
+    CHECK(reader.status == 1);
+    auto in_python = lost_in(reader.err);
+    auto lost = lost_in(directory.path());
+    std::ranges::sort(in_python, {}, first_of);
+    std::ranges::sort(lost, {}, first_of);
+    CHECK(in_python == lost);
+    std::uint64_t count = frames.size();
+    for (const SequenceRange& range : lost)
+      count += range.count();
+    CHECK(count == ArchiveReader::open(directory.path())->last().value);
+    write_bytes(segment, whole);
   }
 }
 

@@ -2,11 +2,13 @@
 /// Archives put together block by block, so that a test decides what is in them.
 
 #include "format/block_index.hpp"
+#include "format/checksum.hpp"
 #include "format/descriptors_block.hpp"
 #include "format/frames_block.hpp"
 #include "format/segment_header.hpp"
 #include "format/tip.hpp"
 
+#include <datastream/model/block.hpp>
 #include <datastream/model/descriptor.hpp>
 #include <datastream/model/frame.hpp>
 #include <datastream/model/ids.hpp>
@@ -96,13 +98,28 @@ public:
     file << format::encode(tip_);
   }
 
+  /// Bodies are not compressed from now on.
+  void store_raw() { is_raw_ = true; }
+
   const std::filesystem::path& segment() const { return segment_; }
   const std::vector<BlockSite>& blocks() const { return blocks_; }
   format::Tip& tip() { return tip_; }
   std::uint64_t next_sequence() const { return tip_.end_sequence; }
 
 private:
+  static void uncompress(format::UnplacedBlock& block) {
+    BlockPtr stored = allocate_block(block.body.size());
+    block.body.copy(stored->data(), block.body.size());
+    const auto raw = format::decode_body(block.header, std::move(stored));
+    block.body.assign((*raw)->data(), block.header.raw_bytes);
+    block.header.compression = format::Compression::none;
+    block.header.stored_bytes = block.header.raw_bytes;
+    block.header.body_checksum = format::checksum(block.body);
+  }
+
   BlockSite write(format::UnplacedBlock block) {
+    if (is_raw_)
+      uncompress(block);
     block.place(tip_.end_sequence, previous_);
     const std::string header = block.encoded_header();
     if (block.header.kind != format::BlockKind::footer)
@@ -130,6 +147,7 @@ private:
   std::filesystem::path segment_;
   format::Tip tip_;
   std::uint64_t previous_ = 0;
+  bool is_raw_ = false;
   std::unique_ptr<format::Compressor> compressor_ = std::make_unique<format::Compressor>();
   format::FramesBlockBuilder builder_;
   format::FooterBuilder footer_;

@@ -287,3 +287,23 @@ TEST_CASE("lines_of_a_stream_that_breaks_end_and_the_stream_says_why") {
   CHECK_FALSE(reader.next());
   CHECK(in.bad());
 }
+
+TEST_CASE("a_frame_before_its_declaration_is_written_with_the_name_that_is_known") {
+  const StreamId stream{"node", {1}};
+  const auto names = std::make_shared<Catalog>();
+  REQUIRE(names->declare_channel({stream, {1}, "known", {}, TextStream{}}));
+  std::ostringstream out;
+  JsonLinesWriter writer(out, "archive", names);
+  writer.write(batch_of(stream, {{{1}, {0}, "a"}, {{2}, {1}, "b"}}));
+  ArchivedBatch declarations;
+  for (const std::uint32_t channel : {1, 2})
+    declarations.declarations.push_back(std::make_shared<const ChannelDescriptor>(
+        stream, ChannelId{channel}, "learnt", std::nullopt, TextStream{}));
+  writer.write(declarations);
+  writer.write(batch_of(stream, {{{1}, {2}, "c"}, {{2}, {3}, "d"}}));
+  std::vector<std::string> channels;
+  std::istringstream lines(out.str());
+  for (std::string line; std::getline(lines, line);)
+    channels.push_back(parsed(line).channel.value_or("none"));
+  CHECK(channels == std::vector<std::string>{"known", "none", "known", "learnt"});
+}

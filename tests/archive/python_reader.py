@@ -14,6 +14,7 @@ import os
 import re
 import struct
 import sys
+import time
 
 import xxhash
 import zstandard
@@ -197,8 +198,9 @@ class Segment:
         self.path = path
         self.size = os.stat(path).st_size
         self.short = limit is not None and self.size < limit
-        if limit is not None:
-            self.size = min(self.size, limit)
+        self.is_last = limit is not None
+        self.end = limit if self.is_last else self.size
+        self.size = min(self.size, self.end)
         data = self.read(0, SEGMENT_HEADER.size)
         magic, version, self.generation, of, self.number, self.first, _, self.checksum = (
             SEGMENT_HEADER.unpack(data))
@@ -229,12 +231,10 @@ class Segment:
 
     def footer(self):
         """Offsets and heads of all blocks; nothing if it is not sealed."""
-        if self.size < SEGMENT_HEADER.size + BLOCK_HEAD.size + TRAILER.size:
+        trailer = self.trailer()
+        if trailer is None:
             return None
-        data = self.read(self.size - TRAILER.size, TRAILER.size)
-        magic, offset, end, of_trailer = TRAILER.unpack(data)
-        if magic != b"DSSEALED" or checksum(data[:24]) != of_trailer:
-            return None
+        offset, end = trailer
         head = self.read_head(offset)
         check(head.kind == FOOTER and offset + head.size == self.size - TRAILER.size
               and head.first == end, "a footer that is none")
@@ -253,23 +253,105 @@ class Segment:
         check((at, sequence, previous) == (offset, end, head.previous), "the footer of another")
         return blocks
 
-    def walk(self):
-        """Offsets and heads of all blocks, and why they end, if not where they should."""
-        blocks = []
-        at, sequence, previous = SEGMENT_HEADER.size, self.first, self.checksum
-        while at < self.size:
+    def read_next(self, place):
+        """The block at a place (offset, sequence, previous), and the place behind it."""
+        at, sequence, previous = place
+        block = self.read_head(at)
+        check((block.first, block.previous) == (sequence, previous),
+              "a block that does not follow the one before")
+        check(at + block.size <= self.size, "a block that is longer than the file")
+        return block, (at + block.size, block.end, block.checksum)
+
+    def trailer(self):
+        """Offset of the footer and end sequence; nothing if there is no whole trailer."""
+        if self.short or self.size < SEGMENT_HEADER.size + BLOCK_HEAD.size + TRAILER.size:
+            return None
+        data = self.read(self.size - TRAILER.size, TRAILER.size)
+        magic, offset, end, of_trailer = TRAILER.unpack(data)
+        return (offset, end) if magic == b"DSSEALED" and checksum(data[:24]) == of_trailer else None
+
+    def walk(self, end):
+        """Offsets and heads of all blocks; and what is not there between them and behind them: the
+        first sequence, the one behind, and what is damaged. `end`: the first sequence of what
+        follows."""
+        blocks, damages = [], []
+        place = (SEGMENT_HEADER.size, self.first, self.checksum)
+        while place[0] < self.size:
             try:
-                block = self.read_head(at)
-                check((block.first, block.previous) == (sequence, previous),
-                      "a block that does not follow the one before")
-                check(at + block.size <= self.size, "a block that is longer than the file")
+                block, behind = self.read_next(place)
             except Damaged as error:
-                return blocks, str(error)
-            if block.kind == FOOTER:
+                if place[:2] == self.trailer():
+                    break
+                found = self.find_chain(place, end)
+                damages.append((place[1], found[1] if found else end, str(error)))
+                if not found:
+                    return blocks, damages
+                place = found
+                continue
+            if block.kind == FOOTER or (not self.is_last and block.end > end):
                 break
-            blocks.append((at, block))
-            at, sequence, previous = at + block.size, block.end, block.checksum
-        return blocks, "the file is too short" if self.short else None
+            blocks.append((place[0], block))
+            place = behind
+        if place[1] < end:
+            damages.append((place[1], end, "the file is too short" if self.short else None))
+        return blocks, damages
+
+    def find_chain(self, damaged, end):
+        """The place of the first block behind a damaged one from where blocks go on to the end."""
+        trailer = self.trailer()
+        exact = self.is_last or trailer is not None
+        end_offset, end = trailer or (self.end, end)
+        astray = set()
+
+        def is_end(offset, sequence):
+            return offset == end_offset and (not exact or sequence == end)
+
+        def reaches_end(at, block):
+            passed = [at]
+            place = (at + block.size, block.end, block.checksum)
+            while not is_end(*place[:2]):
+                try:
+                    check(place[0] not in astray, "known")
+                    at = place[0]
+                    block, place = self.read_next(place)
+                    if (block.kind == FOOTER and place[0] + TRAILER.size == self.end
+                            and (not exact or block.first == end)):
+                        return True
+                    check(block.kind != FOOTER and not block.first < end < block.end, "no end")
+                except Damaged:
+                    astray.update(passed)
+                    return False
+                passed.append(at)
+            return True
+
+        def first_with_body(at, block):
+            place = (at + block.size, block.end, block.checksum)
+            while block.kind != FOOTER and block.end <= end:
+                try:
+                    self.read_body(at, block)
+                    return at, block.first, block.previous
+                except Damaged:
+                    astray.add(at)
+                if is_end(*place[:2]):
+                    break
+                at = place[0]
+                block, place = self.read_next(place)
+            return None
+
+        data = self.read(0, self.size)
+        at = damaged[0]
+        while (at := data.find(b"DSBK", at + 1)) >= 0:
+            try:
+                check(at not in astray, "known")
+                block = self.read_head(at)
+                check(at + block.size <= self.size, "a block that is longer than the file")
+            except Damaged:
+                continue
+            if block.kind == FOOTER or block.first < damaged[1] or block.end > end:
+                continue
+            if reaches_end(at, block) and (found := first_with_body(at, block)):
+                return found
+        return None
 
 
 class Reader:
@@ -282,26 +364,37 @@ class Reader:
         self.read_tip()
 
     def read_tip(self):
+        for _ in range(50):
+            whole, damaged = self.places_of_tip()
+            if whole and damaged is None:
+                break
+            time.sleep(0.001)  # the writer may be at it
+        if not whole:
+            raise Unreadable("no place of the tip is whole")
+        if damaged is not None:
+            self.fault("the tip at byte %d is damaged: more may be durable" % damaged)
+        (_, _, self.tip_generation, self.archive, _, self.oldest, self.end, self.tip_segment,
+         self.tip_offset, _, _) = max(whole, key=lambda tip: tip[4])
+
+    def places_of_tip(self):
+        """The tips that are whole, and where one was written that is not."""
         try:
             with open(os.path.join(self.directory, "tip"), "rb") as file:
                 data = file.read()
         except FileNotFoundError as error:
             raise Unreadable("no tip") from error
         whole = []
+        damaged = None
         for begin in (0, 4096):
             place = data[begin : begin + TIP.size]
-            if len(place) < TIP.size:
-                continue
-            tip = TIP.unpack(place)
-            if tip[0] != b"DSTIPTIP" or checksum(place[:80]) != tip[10]:
-                continue
-            if tip[1] != 1:
-                raise Unreadable("version %d" % tip[1])
-            whole.append(tip)
-        if not whole:
-            raise Unreadable("no place of the tip is whole")
-        (_, _, self.tip_generation, self.archive, _, self.oldest, self.end, self.tip_segment,
-         self.tip_offset, _, _) = max(whole, key=lambda tip: tip[4])
+            tip = TIP.unpack(place) if len(place) == TIP.size else None
+            if tip and tip[0] == b"DSTIPTIP" and checksum(place[:80]) == tip[10]:
+                if tip[1] != 1:
+                    raise Unreadable("version %d" % tip[1])
+                whole.append(tip)
+            elif place != bytes(TIP.size):
+                damaged = begin
+        return whole, damaged
 
     def fault(self, what):
         print(what, file=sys.stderr)
@@ -311,6 +404,11 @@ class Reader:
         first = max(first, self.oldest)
         if first < end:
             self.fault("lost %d %d: %s" % (first, end - 1, reason))
+
+    def lose_part(self, segment, first, end, damage):
+        if damage:  # which may be of names only
+            self.fault("segment %d: %s" % (segment.number, damage))
+        self.lose(first, end, damage or "missing")
 
     def segments(self):
         """The segments that can be opened, in order; None for one that cannot."""
@@ -340,26 +438,29 @@ class Reader:
         for key, assigned in ends:
             self.ends[key] = max(assigned, self.ends.get(key, 0))
 
-    def blocks(self, segment):
+    def blocks(self, segment, end):
+        """The blocks of a segment that ends before a sequence, and what it lacks."""
         try:
             blocks = segment.footer()
         except Damaged as error:
             self.fault("the footer of segment %d: %s" % (segment.number, error))
             blocks = None
-        if blocks is not None:
-            return blocks, "missing"
-        blocks, fault = segment.walk()
-        if fault:
-            self.fault("segment %d: %s" % (segment.number, fault))
-        return blocks, fault or "missing"
+        if blocks is None:
+            blocks, damages = segment.walk(end)
+            if not segment.is_last and not damages and segment.trailer() is None:
+                self.fault("segment %d does not end with a trailer" % segment.number)
+            return blocks, damages
+        reached = blocks[-1][1].end if blocks else segment.first
+        return blocks, [(reached, end, None)]
 
     def frames(self):
         segments = self.segments()
-        at = self.oldest
+        self.lose(self.oldest, segments[0].first if segments else self.end, "missing")
         for segment, behind in zip(segments, segments[1:] + [None]):
-            self.lose(at, segment.first, "missing")
-            blocks, reason = self.blocks(segment)
+            blocks, damages = self.blocks(segment, behind.first if behind else self.end)
             for offset, head in blocks:
+                while damages and damages[0][1] <= head.first:
+                    self.lose_part(segment, *damages.pop(0))
                 try:
                     again = segment.read_head(offset)
                     check((again.data, again.directory_data) == (head.data, head.directory_data),
@@ -374,10 +475,8 @@ class Reader:
                     self.lose(head.first, head.end, str(error))
                     continue
                 yield from (frame for frame in found if self.oldest <= frame[0] < self.end)
-            reached = blocks[-1][1].end if blocks else segment.first
-            at = behind.first if behind else self.end
-            self.lose(reached, at, reason)
-        self.lose(at, self.end, "missing")
+            for damage in damages:
+                self.lose_part(segment, *damage)
 
 
 def main():

@@ -157,6 +157,7 @@ TEST_CASE("blocks_that_have_nothing_of_what_is_wanted_are_not_read") {
     return files.counts().segment_reads - before;
   };
   // The segment's header, and of each block that is read, the declarations among them, two parts.
+  // Who asks for names reads the declarations before.
   reads_for({}, 100);
   CHECK(reads_for({}, 100) == 1 + 2 * (4 + 100));
   CHECK(reads_for({.stream = node_a}, 50) == 1 + 2 * (4 + 50));
@@ -223,4 +224,74 @@ TEST_CASE("times_of_arrival_that_no_clock_has_are_the_nearest_that_one_has") {
   CHECK(cursor.next()->value().arrival < at_time(0));
   CHECK(cursor.next()->value().arrival > at_time(0));
   CHECK(reader.streams()->front().first_arrival < reader.streams()->front().last_arrival);
+}
+
+TEST_CASE("frames_are_found_by_a_name_that_was_declared_behind_them") {
+  TemporaryDirectory directory;
+  HandMadeArchive archive(directory.path());
+  archive.begin_segment();
+  archive.write_block(node_a, {{{1}, {0}, "early"}, {{2}, {1}, "other"}});
+  archive.seal();
+  archive.begin_segment();
+  archive.write_block(node_a, {{{1}, {2}, "still early"}});
+  archive.declare(channel_declaration(node_a, 1, "log"));
+  archive.write_block(node_a, {{{1}, {3}, "known"}});
+  archive.publish();
+  ArchiveReader reader = reader_of(directory.path());
+  ArchiveCursor cursor = cursor_of(reader, 0, {.channels = {"log"}});
+  CHECK(sequences_of(rest_of(cursor)) == std::vector<std::uint64_t>{1, 3, 4});
+
+  // Likewise of what is durable when the cursor looks again.
+  archive.write_block(node_a, {{{3}, {4}, "late"}});
+  archive.declare(channel_declaration(node_a, 3, "log"));
+  archive.seal();
+  archive.begin_segment();
+  archive.write_block(node_b, {{{3}, {0}, "none"}, {{1}, {1}, "one"}});
+  archive.declare(channel_declaration(node_b, 1, "log"));
+  archive.publish();
+  CHECK(sequences_of(rest_of(cursor)) == std::vector<std::uint64_t>{5, 7});
+}
+
+TEST_CASE("a_name_that_cannot_be_read_is_no_absence_for_the_frames_before_it") {
+  TemporaryDirectory directory;
+  HandMadeArchive archive(directory.path());
+  archive.begin_segment();
+  archive.write_block(node_a, {{{1}, {0}, "early"}});
+  archive.seal();
+  archive.begin_segment();
+  archive.declare(channel_declaration(node_a, 1, "log"));
+  const BlockSite names = archive.blocks().back();
+  archive.write_block(node_a, {{{1}, {1}, "known"}});
+  archive.seal();
+  archive.begin_segment();
+  archive.declare(channel_declaration(node_b, 1, "log"));
+  archive.write_block(node_b, {{{1}, {0}, "elsewhere"}, {{2}, {1}, "never declared"}});
+  archive.publish();
+  const std::string whole = bytes_of(names.segment);
+  std::string bytes = whole;
+  bytes[names.offset + names.size() - 1] ^= 1;
+  const auto aside = directory / "aside";
+  SUBCASE("because it is damaged") {
+    write_bytes(names.segment, bytes);
+  }
+  SUBCASE("because its segment is gone") {
+    std::filesystem::rename(names.segment, aside);
+  }
+  ArchiveReader reader = reader_of(directory.path());
+  ArchiveCursor cursor = cursor_of(reader, 0, {.channels = {"log"}});
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto refused = cursor.next();
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().lost == SequenceRange{{1}, {1}});
+  }
+  // What lies behind has its names.
+  ArchiveCursor behind = cursor_of(reader, 3, {.channels = {"log"}});
+  CHECK(sequences_of(rest_of(behind)) == std::vector<std::uint64_t>{3});
+
+  // And once they can be read, the same cursor goes on.
+  if (std::filesystem::exists(aside))
+    std::filesystem::rename(aside, names.segment);
+  else
+    write_bytes(names.segment, whole);
+  CHECK(sequences_of(rest_of(cursor)) == std::vector<std::uint64_t>{1, 2, 3});
 }

@@ -127,6 +127,7 @@ std::map<std::string, std::string> defaults_in_words() {
       {"archive_retry", time(archive_retry, "ms")},
       {"archive_poll", time(archive_poll, "ms")},
       {"archive_reader_index_bytes", in_bytes(archive_reader_index_bytes)},
+      {"archive_view_bytes", in_bytes(archive_view_bytes)},
       {"json_depth", number_of(json_depth, "levels")},
   };
 }

@@ -35,18 +35,19 @@ TEST_CASE("what_is_in_an_archive_is_told") {
   CHECK(text.out ==
         "durable up to sequence 10\n"
         "seg_0000000000001.0.dss sealed, 801 bytes, 2 blocks, 3 frames from sequence 1\n"
-        "seg_0000000000010.0.dss open, 651 bytes, 3 blocks, 7 frames from sequence 4\n"
+        "seg_0000000000010.0.dss open, 786 bytes, 4 blocks, 7 frames from sequence 4\n"
         "b#18446744073709551615, 4 frames, positions 0 to 18446744073709551615, arrived "
-        "2025-11-30T00:00:04.000000Z to 2025-11-30T00:00:05.000000Z\n"
+        "2025-11-30T00:00:04.000000Z to 2025-11-30T00:00:05.000000Z, "
+        "18446744073709551612 missing\n"
         "  \n"
         "  channel 4294967295 [x] records\n"
         "node-a#7, 3 frames, positions 0 to 3, arrived 2025-11-30T00:00:01.000000Z to "
-        "2025-11-30T00:00:02.000000Z\n"
+        "2025-11-30T00:00:02.000000Z, 2 missing, ended after 5\n"
         "  example\n"
         "  channel 1 [runtime.log] text\n"
         "  channel 2 [worker.load] records load.v1\n"
         "node-a#8, 3 frames, positions 4 to 6, arrived 1969-12-31T23:59:59.000000Z to "
-        "2025-11-30T00:00:04.000000Z\n"
+        "2025-11-30T00:00:04.000000Z, 3 missing, ended after 8\n"
         "  channel 1 [n\u00e4me] bytes\n");
   const FinishedProgram json = tool({"info", golden, "--json"});
   CHECK(json.status == 0);
@@ -82,6 +83,22 @@ TEST_CASE("an_archive_that_is_whole_is_said_to_be") {
   CHECK(verified.status == 0);
   CHECK(verified.out == "all is well up to sequence 10\n");
   CHECK(verified.err.empty());
+}
+
+TEST_CASE("a_tip_that_is_damaged_is_told_by_every_command") {
+  const TemporaryDirectory directory;
+  damage_golden(directory.path(), "tip", 4096 + 50);
+  const std::string path = directory.path().string();
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"verify", path},
+                                                {"info", path},
+                                                {"cat", path},
+                                                {"cat", path, "--arrivals"},
+                                                {"export", path}}) {
+    CAPTURE(words.front());
+    const FinishedProgram told = tool(words);
+    CHECK(told.status == 1);
+    CHECK((told.out + told.err).find("tip at byte 4096") != std::string::npos);
+  }
 }
 
 TEST_CASE("the_exit_status_tells_usage_from_what_could_not_be_done") {

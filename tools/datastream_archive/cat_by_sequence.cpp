@@ -58,7 +58,9 @@ void pick(ArchivedBatch& batch, const CatOptions& options, const std::optional<T
 /// Writes batches for people, or their payloads.
 class TextWriter {
 public:
-  TextWriter(Output& out, bool raw) : out_(out), raw_(raw) {}
+  TextWriter(Output& out, bool raw, const DatastreamSnapshot& names) : out_(out), raw_(raw) {
+    catalog_.declare_all(names);
+  }
 
   void write(const ArchivedBatch& batch) {
     for (const Declaration& declaration : batch.declarations)
@@ -96,8 +98,10 @@ void cat_by_sequence(ArchiveReader& reader, const CatOptions& options, Output& o
                      Faults& faults) {
   Reading reading(reader, filter_of(options), options.from, faults);
   const auto grep = options.grep ? std::optional<TextSearch>(*options.grep) : std::nullopt;
-  TextWriter text(out, options.raw);
-  JsonLinesWriter json(out.stream(), options.source);
+  report_damaged_tip(reader, faults);
+  const auto names = read_catalog(reader, faults, options.from);
+  TextWriter text(out, options.raw, names->snapshot().snapshot);
+  JsonLinesWriter json(out.stream(), options.source, names);
   while (reading.position() <= options.to) {
     auto batch = reading.next(options.follow ? follow_interval : std::chrono::milliseconds{0});
     if (!batch && !options.follow)

@@ -11,10 +11,18 @@ void report_holes(ArchiveReader& reader, Faults& faults) {
     faults.report(hole);
 }
 
-std::shared_ptr<const Catalog> read_catalog(ArchiveReader& reader, Faults& faults) {
-  if (auto catalog = reader.catalog())
+void report_damaged_tip(ArchiveReader& reader, Faults& faults) {
+  for (const ArchiveError& hole : reader.holes())
+    if (!hole.lost)
+      faults.report(hole);
+}
+
+std::shared_ptr<const Catalog> read_catalog(ArchiveReader& reader, Faults& faults, Sequence from) {
+  const auto catalog = reader.catalog();
+  if (catalog)
     return *catalog;
-  else
+  const auto& lost = catalog.error().lost;
+  if (!lost || lost->last >= from) // what lies behind a hole does not need its names
     faults.report(catalog.error());
   return must(reader.catalog(Holes::leave_out));
 }

@@ -14,9 +14,12 @@
 namespace datastream::tool {
 
 void report_holes(ArchiveReader& reader, Faults& faults);
+/// Only what nobody knows what it costs: a cursor reports the others as it comes upon them.
+void report_damaged_tip(ArchiveReader& reader, Faults& faults);
 
-/// As much of it as can be read.
-std::shared_ptr<const Catalog> read_catalog(ArchiveReader& reader, Faults& faults);
+/// As much of it as can be read. What is wrong is reported, if it concerns frames from there on.
+std::shared_ptr<const Catalog> read_catalog(ArchiveReader& reader, Faults& faults,
+                                            Sequence from = {});
 
 /// A cursor that goes on behind what is lost.
 class Reading {

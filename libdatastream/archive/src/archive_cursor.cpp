@@ -11,6 +11,22 @@ namespace datastream {
 
 using namespace format;
 
+ArchiveCursor::Impl::Impl(std::shared_ptr<SegmentSet> set, SnapshotPtr snapshot,
+                          std::uint64_t position, ReadFilter filter)
+    : set_(std::move(set)), snapshot_(std::move(snapshot)), filter_(std::move(filter)),
+      position_(position) {
+  learn_names();
+}
+
+/// All that are declared by now, before a frame is given: it may lie before its declaration.
+void ArchiveCursor::Impl::learn_names() {
+  if (!filter_.has_names())
+    return;
+  names_read_ = set_->each_descriptors(
+      *snapshot_, names_read_, [&](const Descriptors& descriptors) { filter_.learn(descriptors); },
+      [&](const ArchiveError&, std::uint64_t segment) { filter_.lose_names(segment); });
+}
+
 /// To the first entry of a segment.
 std::optional<ArchiveError> ArchiveCursor::Impl::enter(std::size_t index) {
   const std::shared_ptr<Segment>& segment = snapshot_->segments[index].file;
@@ -26,9 +42,22 @@ std::optional<ArchiveError> ArchiveCursor::Impl::enter(std::size_t index) {
   file_ = std::move(*file);
   index_ = std::move(*loaded);
   ordinal_ = 0;
-  names_lost_ = false;
-  filter_.begin_segment();
+  told_gap_.reset();
   return std::nullopt;
+}
+
+/// What lies before the next entry and cannot be read, if it is still to be read.
+std::optional<ArchiveError> ArchiveCursor::Impl::gap_before_next() {
+  auto gap = index_->gap_before(ordinal_);
+  if (!gap)
+    return std::nullopt;
+  if (const auto& lost = gap->why.lost)
+    return lost->last.value >= position_ ? std::optional(std::move(gap->why)) : std::nullopt;
+  // Only declarations: to be told once, and passed.
+  if (std::exchange(told_gap_, ordinal_) == ordinal_)
+    return std::nullopt;
+  filter_.lose_names(segment_->number());
+  return std::move(gap->why);
 }
 
 /// The next entry; null: there is nothing more for now.
@@ -46,8 +75,11 @@ std::expected<const IndexEntry*, ArchiveError> ArchiveCursor::Impl::find_entry()
       if (auto error = enter(*index))
         return std::unexpected(std::move(*error));
     }
-    if (ordinal_ < index_->size())
+    if (ordinal_ < index_->size()) {
+      if (auto error = gap_before_next())
+        return std::unexpected(std::move(*error));
       return &index_->entry(ordinal_);
+    }
 
     const auto at =
         std::ranges::lower_bound(segments, segment_->number(), {}, &Snapshot::Listed::number);
@@ -80,10 +112,11 @@ ArchiveCursor::Impl::read_descriptors(const IndexEntry& entry) {
   if (!descriptors) {
     // Frames lack names now, and are there all the same.
     ++ordinal_;
-    names_lost_ = true;
+    filter_.lose_names(segment_->number());
     return std::unexpected(std::move(descriptors.error()));
   }
   filter_.learn(*descriptors);
+  filter_.pick(*descriptors);
   ++ordinal_;
   if (descriptors->empty())
     return std::nullopt;
@@ -96,7 +129,7 @@ ArchiveCursor::Impl::read_descriptors(const IndexEntry& entry) {
 }
 
 std::optional<ArchiveError> ArchiveCursor::Impl::read_block(const IndexEntry& entry) {
-  if (names_lost_ && filter_.lacks_names(entry.directory))
+  if (filter_.lacks_names(entry.directory, segment_->number()))
     return costing(damaged(file_->path(), entry.offset,
                            {"the names of channels that the block has cannot be read"}),
                    entry.header.first_sequence, entry.header.end_sequence());
@@ -128,9 +161,16 @@ std::expected<bool, ArchiveError> ArchiveCursor::Impl::refresh() {
   auto snapshot = set_->refresh(failed_ ? SegmentSet::Look::at_all : SegmentSet::Look::at_tip);
   if (!snapshot)
     return std::unexpected(std::move(snapshot.error()));
-  failed_ = false;
   const bool changed = snapshot_ != *snapshot;
   snapshot_ = std::move(*snapshot);
+  const bool again = failed_ && filter_.names_lost();
+  if (again) {
+    filter_.find_lost_names();
+    names_read_ = {};
+  }
+  if (changed || again)
+    learn_names();
+  failed_ = false;
   return changed;
 }
 

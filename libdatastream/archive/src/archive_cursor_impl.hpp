@@ -19,9 +19,7 @@ namespace datastream {
 class ArchiveCursor::Impl {
 public:
   Impl(std::shared_ptr<SegmentSet> set, SnapshotPtr snapshot, std::uint64_t position,
-       ReadFilter filter)
-      : set_(std::move(set)), snapshot_(std::move(snapshot)), filter_(std::move(filter)),
-        position_(position) {}
+       ReadFilter filter);
 
   std::expected<std::optional<ArchivedBatch>, ArchiveError> next();
   Sequence position() const noexcept { return {position_}; }
@@ -41,7 +39,9 @@ private:
   bool concerns(const std::optional<ArchiveError>& fault, std::uint64_t reached) const {
     return fault && (fault->lost->last.value >= position_ || fault->lost->first.value < reached);
   }
+  void learn_names();
   std::optional<ArchiveError> enter(std::size_t index);
+  std::optional<ArchiveError> gap_before_next();
   std::expected<std::optional<ArchivedBatch>, ArchiveError>
   read_descriptors(const format::IndexEntry& entry);
   std::optional<ArchiveError> read_block(const format::IndexEntry& entry);
@@ -49,15 +49,16 @@ private:
   std::shared_ptr<SegmentSet> set_;
   SnapshotPtr snapshot_;
   FrameFilter filter_;
+  SegmentSet::DescriptorsRead names_read_; ///< for a filter that has names
   std::uint64_t position_;
   bool failed_ = false; ///< the last time
 
   std::shared_ptr<Segment> segment_; ///< that is read; null: it has to be found
   std::shared_ptr<const SegmentFile> file_;
   SegmentIndexPtr index_;
-  std::size_t ordinal_ = 0;      ///< of the next entry
-  bool names_lost_ = false;      ///< descriptors of the segment could not be read
-  std::vector<Pending> pending_; ///< of one block, the next one last
+  std::size_t ordinal_ = 0;             ///< of the next entry
+  std::optional<std::size_t> told_gap_; ///< before this entry
+  std::vector<Pending> pending_;        ///< of one block, the next one last
 };
 
 } // namespace datastream

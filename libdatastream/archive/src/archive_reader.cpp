@@ -28,7 +28,8 @@ public:
   std::uint64_t end_sequence() const noexcept { return snapshot_->tip.end_sequence; }
   std::expected<std::unique_ptr<ArchiveCursor::Impl>, ArchiveError> read_from(std::uint64_t from,
                                                                               ReadFilter filter);
-  std::expected<std::vector<StreamBlock>, ArchiveError> blocks(const StreamId& stream, Holes holes);
+  std::expected<std::shared_ptr<const ArchivedStream::Impl>, ArchiveError>
+  stream(const StreamId& stream, Holes holes);
   std::expected<std::vector<ArchivedStreamInfo>, ArchiveError> streams(Holes holes);
   std::expected<std::shared_ptr<const Catalog>, ArchiveError> catalog(Holes holes);
   std::vector<std::expected<SegmentInfo, ArchiveError>> segments();
@@ -81,12 +82,12 @@ ArchiveReader::Impl::read_from(std::uint64_t from, ReadFilter filter) {
 template <class Visit>
 std::optional<ArchiveError> ArchiveReader::Impl::each_frames_block(Holes holes, Visit visit) {
   std::optional<ArchiveError> first;
-  const auto visit_index = [&](std::size_t segment, const SegmentIndexPtr& index) {
+  const auto visit_index = [&](std::size_t, const SegmentIndexPtr& index) {
     for (std::size_t i = 0, count = index->size(); i < count; ++i) {
       const IndexEntry& entry = index->entry(i);
       // Others may have looked further.
       if (entry.header.kind == BlockKind::frames && entry.header.first_sequence < end_sequence())
-        visit(snapshot_->segments[segment].file, entry);
+        visit(entry);
     }
   };
   set_->each_index(*snapshot_, visit_index, [&](ArchiveError error) {
@@ -96,16 +97,14 @@ std::optional<ArchiveError> ArchiveReader::Impl::each_frames_block(Holes holes, 
   return first;
 }
 
-std::expected<std::vector<StreamBlock>, ArchiveError>
-ArchiveReader::Impl::blocks(const StreamId& stream, Holes holes) {
+std::expected<std::shared_ptr<const ArchivedStream::Impl>, ArchiveError>
+ArchiveReader::Impl::stream(const StreamId& stream, Holes holes) {
   std::vector<StreamBlock> blocks;
-  auto error = each_frames_block(holes, [&](const std::shared_ptr<Segment>& segment,
-                                            const IndexEntry& entry) {
+  auto error = each_frames_block(holes, [&](const IndexEntry& entry) {
     for (const BlockStream& part : entry.directory.streams)
       if (*part.stream == stream)
-        blocks.push_back({segment, entry.offset, entry.header.size(), entry.header.first_sequence,
-                          entry.header.end_sequence(), entry.header.previous, entry.header.checksum,
-                          part.lowest, part.highest, part.frames});
+        blocks.push_back({entry.offset, entry.header.first_sequence, part.lowest, part.highest,
+                          part.frames, entry.header.frames});
   });
   if (error)
     return std::unexpected(std::move(*error));
@@ -114,34 +113,33 @@ ArchiveReader::Impl::blocks(const StreamId& stream, Holes holes) {
         ArchiveError{ArchiveError::Kind::unknown_stream,
                      snapshot_->directory.string() + ": there is nothing of " + to_string(stream),
                      {}});
-  return blocks;
+  return std::make_shared<const ArchivedStream::Impl>(stream, snapshot_, std::move(blocks));
 }
 
 std::expected<std::vector<ArchivedStreamInfo>, ArchiveError>
 ArchiveReader::Impl::streams(Holes holes) {
   std::map<StreamId, ArchivedStreamInfo> streams;
-  auto error =
-      each_frames_block(holes, [&](const std::shared_ptr<Segment>&, const IndexEntry& entry) {
-        std::vector<ArchivedStreamInfo*> infos;
-        for (const BlockStream& part : entry.directory.streams) {
-          const auto [found, is_new] = streams.try_emplace(*part.stream);
-          ArchivedStreamInfo& info = found->second;
-          if (is_new)
-            info = {.lowest = part.lowest,
-                    .highest = part.highest,
-                    .first_arrival = std::chrono::system_clock::time_point::max(),
-                    .last_arrival = std::chrono::system_clock::time_point::min()};
-          info.frames += part.frames;
-          info.lowest = std::min(info.lowest, part.lowest);
-          info.highest = std::max(info.highest, part.highest);
-          infos.push_back(&info);
-        }
-        for (const BlockBatch& batch : entry.directory.batches) {
-          ArchivedStreamInfo& info = *infos[batch.stream];
-          info.first_arrival = std::min(info.first_arrival, time_of(batch.arrival));
-          info.last_arrival = std::max(info.last_arrival, time_of(batch.arrival));
-        }
-      });
+  auto error = each_frames_block(holes, [&](const IndexEntry& entry) {
+    std::vector<ArchivedStreamInfo*> infos;
+    for (const BlockStream& part : entry.directory.streams) {
+      const auto [found, is_new] = streams.try_emplace(*part.stream);
+      ArchivedStreamInfo& info = found->second;
+      if (is_new)
+        info = {.lowest = part.lowest,
+                .highest = part.highest,
+                .first_arrival = std::chrono::system_clock::time_point::max(),
+                .last_arrival = std::chrono::system_clock::time_point::min()};
+      info.frames += part.frames;
+      info.lowest = std::min(info.lowest, part.lowest);
+      info.highest = std::max(info.highest, part.highest);
+      infos.push_back(&info);
+    }
+    for (const BlockBatch& batch : entry.directory.batches) {
+      ArchivedStreamInfo& info = *infos[batch.stream];
+      info.first_arrival = std::min(info.first_arrival, time_of(batch.arrival));
+      info.last_arrival = std::max(info.last_arrival, time_of(batch.arrival));
+    }
+  });
   if (!error)
     error = each_descriptors(holes, [&](const Descriptors& descriptors) {
       for (const StreamStart& start : descriptors.starts) {
@@ -167,28 +165,10 @@ ArchiveReader::Impl::streams(Holes holes) {
 template <class Visit>
 std::optional<ArchiveError> ArchiveReader::Impl::each_descriptors(Holes holes, Visit visit) {
   std::optional<ArchiveError> first;
-  const auto fault = [&](ArchiveError error) {
+  set_->each_descriptors(*snapshot_, {}, visit, [&](ArchiveError error, std::uint64_t) {
     if (holes == Holes::refuse && !first)
       first = std::move(error);
-  };
-  const auto visit_index = [&](std::size_t segment, const SegmentIndexPtr& index) {
-    for (std::size_t i = 0, count = index->size(); i < count; ++i) {
-      const IndexEntry& entry = index->entry(i);
-      if (entry.header.kind != BlockKind::descriptors)
-        continue;
-      const auto file = snapshot_->segments[segment].file->file();
-      if (!file)
-        return fault(file.error());
-      if (const auto descriptors = read_descriptors(**file, entry))
-        visit(*descriptors);
-      else
-        fault(descriptors.error());
-    }
-    // Descriptors may be among what costs no frames.
-    if (auto stop = index->state().stop)
-      fault(std::move(*stop));
-  };
-  set_->each_index(*snapshot_, visit_index, fault);
+  });
   return first;
 }
 
@@ -263,6 +243,10 @@ void ArchiveReader::Impl::verify_segment(const Snapshot& snapshot, std::size_t s
   if (!file)
     return faults.push_back(file.error());
   const SegmentIndex::State state = index.state();
+  const auto gaps = index.gaps();
+  for (const SegmentIndex::Gap& gap : gaps)
+    if (!gap.why.lost)
+      faults.push_back(gap.why);
   for (std::size_t i = 0; i < state.blocks; ++i) {
     const IndexEntry& entry = index.entry(i);
     if (entry.header.kind == BlockKind::frames) {
@@ -278,10 +262,12 @@ void ArchiveReader::Impl::verify_segment(const Snapshot& snapshot, std::size_t s
   if (!size)
     return faults.push_back(size.error());
   const bool cut_off = state.end.sequence != snapshot.begin_of(segment + 1);
+  // One that is not the last and was never sealed lost its end, or a part on the way there.
+  const bool has_end = state.sealed || (!snapshot.is_last(segment) && gaps.empty());
   const auto footer = (*file)->read_footer(*size);
   if (!footer)
     faults.push_back(footer.error());
-  else if (!*footer && !cut_off && (state.sealed || !snapshot.is_last(segment)))
+  else if (!*footer && !cut_off && has_end)
     faults.push_back(damaged((*file)->path(), *size, {"the segment does not end with a trailer"}));
   else if (state.stop && !cut_off)
     faults.push_back(*state.stop);
@@ -336,10 +322,10 @@ std::expected<ArchiveCursor, ArchiveError> ArchiveReader::read_from(Sequence fro
 
 std::expected<ArchivedStream, ArchiveError> ArchiveReader::stream(const StreamId& stream,
                                                                   Holes holes) {
-  auto blocks = impl_->blocks(stream, holes);
-  if (!blocks)
-    return std::unexpected(std::move(blocks.error()));
-  return ArchivedStream(std::make_shared<const ArchivedStream::Impl>(stream, std::move(*blocks)));
+  auto found = impl_->stream(stream, holes);
+  if (!found)
+    return std::unexpected(std::move(found.error()));
+  return ArchivedStream(std::move(*found));
 }
 
 std::expected<std::vector<ArchivedStreamInfo>, ArchiveError> ArchiveReader::streams(Holes holes) {

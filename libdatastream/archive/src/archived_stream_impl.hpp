@@ -1,6 +1,6 @@
 #pragma once
 
-#include "segment.hpp"
+#include "segment_set.hpp"
 
 #include <datastream/archive/archived_stream.hpp>
 #include <datastream/model/block.hpp>
@@ -9,26 +9,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
-#include <memory>
 #include <optional>
 #include <vector>
 
 namespace datastream {
 
-/// A block that has frames of a stream. What else its directory says is read again with its body,
-/// so that many blocks cost little memory.
+/// A block that has frames of a stream. What else is known of it is read again with its body, and
+/// its sequence tells its segment, so that many blocks cost little memory.
 struct StreamBlock {
-  std::shared_ptr<Segment> segment;
   std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;
   std::uint64_t first_sequence = 0;
-  std::uint64_t end_sequence = 0;
-  std::uint64_t previous = 0; ///< checksum of the block before it
-  std::uint64_t checksum = 0;
   Position lowest; ///< of the stream's frames
   Position highest;
-  std::uint32_t frames = 0;
+  std::uint32_t frames = 0;       ///< of the stream
+  std::uint32_t block_frames = 0; ///< of all streams
+
+  std::uint64_t end_sequence() const { return first_sequence + block_frames; }
 };
+static_assert(sizeof(StreamBlock) == 40);
 
 /// The frames that a block has of a stream, in position order.
 struct StreamFrames {
@@ -38,10 +36,11 @@ struct StreamFrames {
 
 class ArchivedStream::Impl {
 public:
-  /// `blocks` in the order of their sequences.
-  Impl(StreamId id, std::vector<StreamBlock> blocks);
+  /// `blocks`: of segments of the snapshot.
+  Impl(StreamId id, SnapshotPtr snapshot, std::vector<StreamBlock> blocks);
 
   const StreamId& id() const noexcept { return id_; }
+  const SnapshotPtr& snapshot() const noexcept { return snapshot_; }
   std::uint64_t size() const noexcept { return size_; }
   std::optional<Position> first() const noexcept;
   std::optional<Position> last() const noexcept;
@@ -56,7 +55,11 @@ public:
   std::expected<StreamFrames, ArchiveError> read(const StreamBlock& block) const;
 
 private:
+  /// Whether an entry is that of this block.
+  bool is_entry_of(const format::IndexEntry& entry, const StreamBlock& block) const;
+
   StreamId id_;
+  SnapshotPtr snapshot_;
   std::vector<StreamBlock> blocks_;
   std::vector<Position> reach_; ///< for each block, the highest position up to and with it
   std::uint64_t size_ = 0;

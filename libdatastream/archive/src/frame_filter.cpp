@@ -6,6 +6,7 @@
 #include <chrono>
 #include <limits>
 #include <utility>
+#include <variant>
 
 namespace datastream {
 
@@ -27,7 +28,15 @@ FrameFilter::FrameFilter(ReadFilter filter)
       arrived_last_(filter_.arrived_until ? microseconds_of(*filter_.arrived_until) - 1
                                           : std::numeric_limits<std::int64_t>::max()) {}
 
-void FrameFilter::learn(Descriptors& descriptors) {
+void FrameFilter::learn(const Descriptors& descriptors) {
+  if (!has_names())
+    return;
+  for (const Declaration& declaration : descriptors.declarations)
+    if (const auto* channel = std::get_if<ChannelDescriptorPtr>(&declaration))
+      channels_[(*channel)->stream].emplace((*channel)->id.value, wants_name((*channel)->name));
+}
+
+void FrameFilter::pick(Descriptors& descriptors) const {
   const auto of_another = [&](const auto& reach) {
     return filter_.stream && reach.stream != *filter_.stream;
   };
@@ -37,13 +46,8 @@ void FrameFilter::learn(Descriptors& descriptors) {
     if (const auto* stream = std::get_if<StreamDescriptorPtr>(&declaration))
       return filter_.stream && (*stream)->stream != *filter_.stream;
     const ChannelDescriptor& channel = *std::get<ChannelDescriptorPtr>(declaration);
-    if (filter_.stream && channel.stream != *filter_.stream)
-      return true;
-    if (filter_.channels.empty())
-      return false;
-    const bool wanted = std::ranges::find(filter_.channels, channel.name) != filter_.channels.end();
-    channels_[channel.stream].emplace(channel.id.value, wanted);
-    return !wanted;
+    return (filter_.stream && channel.stream != *filter_.stream) ||
+           (has_names() && !wants_name(channel.name));
   });
 }
 
@@ -53,7 +57,7 @@ bool FrameFilter::wants(const BlockStream& stream) const {
 }
 
 bool FrameFilter::wants_channel(const StreamId& stream, std::uint32_t channel) const {
-  if (filter_.channels.empty())
+  if (!has_names())
     return true;
   const auto known = channels_.find(stream);
   if (known == channels_.end())
@@ -81,13 +85,14 @@ bool FrameFilter::wants(const BlockDirectory& directory) const {
   });
 }
 
-bool FrameFilter::lacks_names(const BlockDirectory& directory) const {
-  return !filter_.channels.empty() && any_batch(directory, [&](const BlockStream& stream) {
-    const auto known = channels_.find(*stream.stream);
-    return std::ranges::any_of(stream.channels, [&](std::uint32_t channel) {
-      return known == channels_.end() || !known->second.contains(channel);
-    });
-  });
+bool FrameFilter::lacks_names(const BlockDirectory& directory, std::uint64_t segment) const {
+  return has_names() && names_lost_up_to_ && segment <= *names_lost_up_to_ &&
+         any_batch(directory, [&](const BlockStream& stream) {
+           const auto known = channels_.find(*stream.stream);
+           return std::ranges::any_of(stream.channels, [&](std::uint32_t channel) {
+             return known == channels_.end() || !known->second.contains(channel);
+           });
+         });
 }
 
 std::optional<ArchivedBatch> FrameFilter::cut(const FrameBatch& batch, const BlockBatch& info,

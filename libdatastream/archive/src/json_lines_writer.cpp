@@ -37,14 +37,16 @@ void append_name(std::string& out, std::string_view key, std::string_view name) 
 
 } // namespace
 
-JsonLinesWriter::JsonLinesWriter(std::ostream& out, std::string source) : out_(out) {
+JsonLinesWriter::JsonLinesWriter(std::ostream& out, std::string source,
+                                 std::shared_ptr<const Catalog> names)
+    : out_(out), names_(std::move(names)) {
   append_json_string(source_, source);
 }
 
 void JsonLinesWriter::write(const ArchivedBatch& batch) {
   for (const Declaration& declaration : batch.declarations)
     if (const auto* channel = std::get_if<ChannelDescriptorPtr>(&declaration))
-      catalog_.declare_channel(**channel); // of conflicting ones the first stays
+      learnt_.declare_channel(**channel); // of conflicting ones the first stays
   const auto arrival = std::chrono::floor<std::chrono::milliseconds>(batch.arrival);
   std::size_t index = 0;
   for (const FrameView& frame : batch.frames) {
@@ -53,7 +55,9 @@ void JsonLinesWriter::write(const ArchivedBatch& batch) {
     line_ += ",\"arrival_unix_ms\":";
     append_json_integer(line_, std::int64_t{arrival.time_since_epoch().count()});
     line_ += ',';
-    const auto channel = catalog_.find_channel(batch.frames.stream(), frame.channel);
+    auto channel = names_ ? names_->find_channel(batch.frames.stream(), frame.channel) : nullptr;
+    if (!channel)
+      channel = learnt_.find_channel(batch.frames.stream(), frame.channel);
     append_name(line_, "channel", channel ? channel->name : unknown_channel_name(frame.channel));
     line_ += "\"channel_id\":";
     append_json_integer(line_, std::uint64_t{frame.channel.value});

@@ -1,5 +1,6 @@
 #include "segment.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace datastream {
@@ -29,55 +30,96 @@ bool SegmentIndex::adopt_footer(const SegmentFile& file, std::uint64_t size) {
   if (!sealed || !*sealed)
     return false;
   std::vector<IndexEntry>& entries = (*sealed)->entries;
-  const std::size_t known = entries_.size();
-  if (entries.size() < known || (known != 0 && entries[known - 1].header != entries_.back().header))
+  auto next = std::ranges::lower_bound(entries, end_.offset, {}, &IndexEntry::offset);
+  const BlockPlace place =
+      next == entries.end()
+          ? (*sealed)->end
+          : BlockPlace{next->offset, next->header.first_sequence, next->header.previous};
+  if (place != end_)
     return false;
-  for (std::size_t i = known; i < entries.size(); ++i)
-    append(std::move(entries[i]));
+  for (; next != entries.end(); ++next)
+    append(std::move(*next));
   sealed_ = true;
   return true;
 }
 
-void SegmentIndex::extend(const SegmentFile& file, std::optional<std::uint64_t> limit) {
+void SegmentIndex::extend(const SegmentFile& file, const SegmentEnd& end) {
   const std::lock_guard lock(mutex_);
-  if (is_known(limit))
+  if (is_known(end))
     return;
   stop_.reset();
-  if (!limit) {
+  std::uint64_t limit = 0;
+  if (end.offset) {
+    limit = *end.offset;
+  } else {
     const auto size = file.size();
     if (!size) {
       stop_ = size.error();
       return;
     }
     limit = *size;
-    if (adopt_footer(file, *limit))
-      return;
-  } else if (entries_.empty() && adopt_footer(file, *limit)) {
-    return;
   }
-  while (end_.offset < *limit) {
-    auto entry = file.read_entry(end_, *limit);
+  if ((!end.offset || entries_.empty()) && adopt_footer(file, limit))
+    return;
+  while (end_.offset < limit) {
+    auto entry = file.read_entry(end_, limit);
     if (!entry) {
-      // If it is the footer that is damaged, all blocks are known.
-      const auto trailer = file.read_trailer(*limit);
-      if (trailer && *trailer && (*trailer)->footer_offset == end_.offset &&
-          (*trailer)->end_sequence == end_.sequence)
-        sealed_ = true;
-      else
-        stop_ = std::move(entry.error());
-      return;
+      if (!pass_damage(file, limit, end, std::move(entry.error())))
+        return;
+      continue;
     }
     if (entry->header.kind == BlockKind::footer) {
       sealed_ = true;
       return;
     }
+    // What was never acknowledged does not exist: the next segment has its sequences.
+    if (!end.offset && entry->header.end_sequence() > end.sequence)
+      return;
     append(std::move(*entry));
   }
 }
 
-bool SegmentIndex::reaches(std::optional<std::uint64_t> limit) const {
+/// Goes on behind a block that is damaged; false: there is nothing more.
+bool SegmentIndex::pass_damage(const SegmentFile& file, std::uint64_t limit, const SegmentEnd& end,
+                               ArchiveError why) {
+  // If it is the footer that is damaged, all blocks are known.
+  const auto trailer = file.read_trailer(limit);
+  if (trailer && *trailer && (*trailer)->footer_offset == end_.offset &&
+      (*trailer)->end_sequence == end_.sequence) {
+    sealed_ = true;
+    return false;
+  }
+  if (why.kind == ArchiveError::Kind::damaged && searched_ != limit) {
+    auto found = find_chain(file, end_, limit, end);
+    if (found && *found) {
+      gaps_.push_back(
+          {entries_.size(), costing(std::move(why), end_.sequence, (*found)->sequence)});
+      end_ = **found;
+      return true;
+    }
+    if (found)
+      searched_ = limit;
+    else
+      why = std::move(found.error());
+  }
+  stop_ = std::move(why);
+  return false;
+}
+
+bool SegmentIndex::reaches(const SegmentEnd& end) const {
   const std::lock_guard lock(mutex_);
-  return is_known(limit);
+  return is_known(end);
+}
+
+std::vector<SegmentIndex::Gap> SegmentIndex::gaps() const {
+  const std::lock_guard lock(mutex_);
+  return gaps_;
+}
+
+std::optional<SegmentIndex::Gap> SegmentIndex::gap_before(std::size_t ordinal) const {
+  const std::lock_guard lock(mutex_);
+  const auto gap = std::ranges::lower_bound(gaps_, ordinal, {}, &Gap::ordinal);
+  return gap != gaps_.end() && gap->ordinal == ordinal ? std::optional(*gap) : std::nullopt;
 }
 
 std::size_t SegmentIndex::size() const {
@@ -128,13 +170,13 @@ std::expected<std::shared_ptr<const SegmentFile>, ArchiveError> Segment::file() 
 }
 
 std::expected<std::shared_ptr<const SegmentIndex>, ArchiveError>
-Segment::index(std::optional<std::uint64_t> limit) {
+Segment::index(const SegmentEnd& end) {
   std::shared_ptr<const SegmentFile> file;
   std::shared_ptr<SegmentIndex> index;
   {
     const std::lock_guard lock(mutex_);
     index = index_.lock();
-    if (index && index->reaches(limit))
+    if (index && index->reaches(end))
       return index;
     auto opened = open();
     if (!opened)
@@ -143,7 +185,7 @@ Segment::index(std::optional<std::uint64_t> limit) {
     if (!index)
       index_ = index = std::make_shared<SegmentIndex>(file->begin());
   }
-  index->extend(*file, limit);
+  index->extend(*file, end);
   return index;
 }
 

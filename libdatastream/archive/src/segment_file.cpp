@@ -62,29 +62,44 @@ std::expected<BlockPtr, ArchiveError> SegmentFile::read(std::uint64_t offset,
 
 std::expected<IndexEntry, ArchiveError> SegmentFile::read_entry(const BlockPlace& place,
                                                                 std::uint64_t limit) const {
-  if (limit < place.offset || limit - place.offset < block_header_bytes)
-    return damaged_at(place.offset, {"too few bytes for a block"});
-  const auto header_block = read(place.offset, block_header_bytes);
+  auto entry = read_entry_at(place.offset, limit);
+  if (entry &&
+      (entry->header.previous != place.checksum || entry->header.first_sequence != place.sequence))
+    return damaged_at(place.offset, {"the block does not follow the one before it"});
+  return entry;
+}
+
+std::expected<IndexEntry, ArchiveError> SegmentFile::read_entry_at(std::uint64_t offset,
+                                                                   std::uint64_t limit) const {
+  if (limit < offset || limit - offset < block_header_bytes)
+    return damaged_at(offset, {"too few bytes for a block"});
+  const auto header_block = read(offset, block_header_bytes);
   if (!header_block)
     return std::unexpected(header_block.error());
   const std::string_view bytes((*header_block)->data(), block_header_bytes);
   const auto header = decode_block_header(bytes);
   if (!header)
-    return damaged_at(place.offset, header.error());
-  if (header->size() > limit - place.offset)
-    return damaged_at(place.offset, {"the block is longer than the file"});
-  const auto directory_block = read(place.offset + block_header_bytes, header->directory_bytes);
+    return damaged_at(offset, header.error());
+  if (header->size() > limit - offset)
+    return damaged_at(offset, {"the block is longer than the file"});
+  const auto directory_block = read(offset + block_header_bytes, header->directory_bytes);
   if (!directory_block)
     return std::unexpected(directory_block.error());
   const std::string_view directory((*directory_block)->data(), header->directory_bytes);
   if (!checksum_matches(bytes, directory))
-    return damaged_at(place.offset, {"the checksum of the block's header differs"});
-  if (header->previous != place.checksum || header->first_sequence != place.sequence)
-    return damaged_at(place.offset, {"the block does not follow the one before it"});
+    return damaged_at(offset, {"the checksum of the block's header differs"});
   auto decoded = decode_directory(*header, directory);
   if (!decoded)
-    return damaged_at(place.offset, decoded.error());
-  return IndexEntry{place.offset, *header, std::move(*decoded)};
+    return damaged_at(offset, decoded.error());
+  return IndexEntry{offset, *header, std::move(*decoded)};
+}
+
+std::expected<std::size_t, ArchiveError> SegmentFile::read_bytes(std::uint64_t offset,
+                                                                 std::span<char> into) const {
+  const auto count = file_->read(offset, into);
+  if (!count)
+    return archive_failed(count.error());
+  return *count;
 }
 
 std::expected<BlockPtr, ArchiveError> SegmentFile::read_body(const IndexEntry& entry) const {

@@ -9,11 +9,13 @@
 #include <datastream/archive/file_system.hpp>
 #include <datastream/model/block.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace datastream {
@@ -50,6 +52,12 @@ public:
   /// `limit` at most.
   std::expected<format::IndexEntry, ArchiveError> read_entry(const BlockPlace& place,
                                                              std::uint64_t limit) const;
+  /// The same of a block that stands there, whatever was before it.
+  std::expected<format::IndexEntry, ArchiveError> read_entry_at(std::uint64_t offset,
+                                                                std::uint64_t limit) const;
+  /// Bytes as they are, until `into` is full or the file ends; how many that were.
+  std::expected<std::size_t, ArchiveError> read_bytes(std::uint64_t offset,
+                                                      std::span<char> into) const;
   /// The uncompressed body of a block. Its header and directory are read again, and must be those
   /// of the entry.
   std::expected<BlockPtr, ArchiveError> read_body(const format::IndexEntry& entry) const;

@@ -1,5 +1,6 @@
 #include "segment_set.hpp"
 
+#include "read_block.hpp"
 #include "tip_file.hpp"
 
 #include <datastream/defaults.hpp>
@@ -20,8 +21,8 @@ namespace {
 
 using Kind = ArchiveError::Kind;
 
-/// Both places of the tip are torn only if a slow read met two writes, or while the archive is
-/// created: another look finds one of them whole.
+/// A place of the tip is torn while it is written, and both only if a slow read met two writes, or
+/// while the archive is created: another look finds them whole.
 constexpr int tip_tries = 50;
 constexpr std::chrono::milliseconds tip_pause{1};
 
@@ -91,14 +92,17 @@ std::optional<ArchiveError> Snapshot::fault(std::uint64_t reached, std::size_t n
   return costing(std::move(*why), reached, begin);
 }
 
-std::expected<Tip, ArchiveError> SegmentSet::find_tip() const {
+std::expected<SegmentSet::FoundTip, ArchiveError> SegmentSet::find_tip(Look look) const {
   for (int attempt = 1;; ++attempt) {
-    auto tip = read_tip(files_, directory_);
+    std::optional<ArchiveError> fault;
+    auto tip = read_tip(files_, directory_, &fault);
     if (!tip)
       return std::unexpected(std::move(tip.error()));
-    if (*tip)
-      return **tip;
-    if (attempt == 1)
+    if (*tip && look == Look::at_tip)
+      return FoundTip{**tip, std::nullopt};
+    if (*tip && (!fault || attempt == tip_tries))
+      return FoundTip{**tip, std::move(fault)};
+    if (!*tip && attempt == 1)
       if (auto error = check_for_segments())
         return std::unexpected(std::move(*error));
     if (attempt == tip_tries)
@@ -160,9 +164,10 @@ SegmentSet::list_segments(const Tip& tip) const {
 std::expected<SnapshotPtr, ArchiveError> SegmentSet::refresh(Look look) {
   const std::lock_guard lock(mutex_);
   // The tip first: all segments up to it are there by then.
-  const auto tip = find_tip();
-  if (!tip)
-    return std::unexpected(tip.error());
+  auto found = find_tip(look);
+  if (!found)
+    return std::unexpected(std::move(found.error()));
+  const Tip* const tip = &found->tip;
   if (tip->generation != 0)
     return std::unexpected(
         ArchiveError{Kind::unsupported,
@@ -173,7 +178,8 @@ std::expected<SnapshotPtr, ArchiveError> SegmentSet::refresh(Look look) {
     return std::unexpected(damaged(directory_ / "tip", 0, {"this is another archive than it was"}));
   if (look == Look::at_tip && latest_ && latest_->tip == *tip)
     return latest_;
-  auto snapshot = std::make_shared<Snapshot>(Snapshot{*tip, directory_, {}});
+  auto snapshot =
+      std::make_shared<Snapshot>(Snapshot{*tip, std::move(found->fault), directory_, {}});
   if (look == Look::at_tip && latest_ && latest_->tip.segment == tip->segment) {
     snapshot->segments = latest_->segments;
   } else {
@@ -182,13 +188,18 @@ std::expected<SnapshotPtr, ArchiveError> SegmentSet::refresh(Look look) {
       return std::unexpected(std::move(segments.error()));
     snapshot->segments = std::move(*segments);
   }
-  if (!latest_ || latest_->tip != snapshot->tip || latest_->segments != snapshot->segments)
+  if (!latest_ || latest_->tip != snapshot->tip || latest_->tip_fault != snapshot->tip_fault ||
+      latest_->segments != snapshot->segments)
     latest_ = std::move(snapshot);
   return latest_;
 }
 
 Snapshot SegmentSet::afresh(const Snapshot& snapshot) const {
-  Snapshot fresh{snapshot.tip, snapshot.directory, {}};
+  auto tip = find_tip(Look::at_all);
+  Snapshot fresh{snapshot.tip,
+                 tip ? std::move(tip->fault) : std::optional(std::move(tip.error())),
+                 snapshot.directory,
+                 {}};
   for (const Snapshot::Listed& listed : snapshot.segments) {
     const auto file = std::make_shared<Segment>(files_, listed.file->path(), listed.number(),
                                                 snapshot.tip.archive);
@@ -199,7 +210,7 @@ Snapshot SegmentSet::afresh(const Snapshot& snapshot) const {
 
 std::expected<SegmentIndexPtr, ArchiveError> SegmentSet::index(const Snapshot& snapshot,
                                                                std::size_t index) {
-  auto loaded = snapshot.segments[index].file->index(snapshot.limit(index));
+  auto loaded = snapshot.segments[index].file->index(snapshot.end_of(index));
   if (loaded)
     keep(*loaded);
   return loaded;
@@ -226,10 +237,11 @@ void SegmentSet::keep(const SegmentIndexPtr& index) {
 
 void SegmentSet::each_index(const Snapshot& snapshot,
                             const std::function<void(std::size_t, const SegmentIndexPtr&)>& visit,
-                            const std::function<void(ArchiveError)>& fault) {
-  if (auto error = snapshot.fault_before())
-    fault(std::move(*error));
-  for (std::size_t i = 0; i < snapshot.segments.size(); ++i) {
+                            const std::function<void(ArchiveError)>& fault, std::size_t first) {
+  if (first == 0)
+    if (auto error = snapshot.fault_before())
+      fault(std::move(*error));
+  for (std::size_t i = first; i < snapshot.segments.size(); ++i) {
     const auto& header = snapshot.segments[i].header;
     if (!header)
       continue; // part of what is wrong behind the one before it
@@ -238,6 +250,9 @@ void SegmentSet::each_index(const Snapshot& snapshot,
     if (const auto loaded = index(snapshot, i)) {
       visit(i, *loaded);
       SegmentIndex::State state = (*loaded)->state();
+      for (const SegmentIndex::Gap& gap : (*loaded)->gaps())
+        if (gap.why.lost && gap.why.lost->first.value < snapshot.begin_of(i + 1))
+          fault(gap.why); // others may have looked further
       reached = state.end.sequence;
       why = std::move(state.stop);
     } else {
@@ -246,6 +261,48 @@ void SegmentSet::each_index(const Snapshot& snapshot,
     if (auto error = snapshot.fault_behind(i, reached, std::move(why)))
       fault(std::move(*error));
   }
+  if (snapshot.tip_fault)
+    fault(*snapshot.tip_fault);
+}
+
+SegmentSet::DescriptorsRead
+SegmentSet::each_descriptors(const Snapshot& snapshot, DescriptorsRead read,
+                             const std::function<void(const Descriptors&)>& visit,
+                             const std::function<void(ArchiveError, std::uint64_t)>& fault) {
+  const auto& segments = snapshot.segments;
+  const auto visit_index = [&](std::size_t segment, const SegmentIndexPtr& index) {
+    const std::uint64_t number = segments[segment].number();
+    std::size_t block = number == read.segment ? read.blocks : 0;
+    const std::size_t end = index->size();
+    for (; block < end; ++block) {
+      const IndexEntry& entry = index->entry(block);
+      if (entry.header.kind != BlockKind::descriptors)
+        continue;
+      const auto file = segments[segment].file->file();
+      auto descriptors = file ? read_descriptors(**file, entry) : std::unexpected(file.error());
+      if (descriptors)
+        visit(*descriptors);
+      else
+        fault(std::move(descriptors.error()), number);
+    }
+    read = {number, end};
+    // Descriptors may be among what costs no frames.
+    for (SegmentIndex::Gap& gap : index->gaps())
+      if (!gap.why.lost)
+        fault(std::move(gap.why), number);
+    if (auto stop = index->state().stop)
+      fault(std::move(*stop), number);
+  };
+  const auto hole = [&](ArchiveError error) {
+    // Segments behind it say again what they need.
+    const auto last = error.lost ? snapshot.find(error.lost->last.value) : std::nullopt;
+    const std::uint64_t number = last ? segments[*last].number() : 0;
+    fault(std::move(error), number);
+  };
+  const auto first =
+      std::ranges::lower_bound(segments, read.segment, {}, &Snapshot::Listed::number);
+  each_index(snapshot, visit_index, hole, static_cast<std::size_t>(first - segments.begin()));
+  return read;
 }
 
 } // namespace datastream

@@ -1,6 +1,7 @@
 #pragma once
 /// What a reader of an archive, its cursors and its streams share.
 
+#include "format/descriptors_block.hpp"
 #include "format/tip.hpp"
 #include "segment.hpp"
 
@@ -35,11 +36,14 @@ struct Snapshot {
   };
 
   format::Tip tip;
+  /// Why more may be durable than the tip says. Only of a look at all.
+  std::optional<ArchiveError> tip_fault;
   std::filesystem::path directory;
   std::vector<Listed> segments; ///< ascending by number, none behind the tip's
 
   /// Up to where a segment is durable; nothing: as a whole.
   std::optional<std::uint64_t> limit(std::size_t index) const;
+  SegmentEnd end_of(std::size_t index) const { return {limit(index), begin_of(index + 1)}; }
   bool is_last(std::size_t index) const { return segments[index].number() == tip.segment; }
   /// First sequence of the first segment, from this one on, whose header can be read; behind all of
   /// them the next sequence to be given out.
@@ -76,20 +80,38 @@ public:
   /// What is durable now: the same object if nothing has changed.
   /// Errors: those of `ArchiveReader::open`.
   std::expected<SnapshotPtr, ArchiveError> refresh(Look look);
-  /// The same moment, with nothing known of its segments.
+  /// The same moment, with nothing known of its files.
   Snapshot afresh(const Snapshot& snapshot) const;
 
   /// The index of a segment of a snapshot, as far as that snapshot goes or further.
   std::expected<SegmentIndexPtr, ArchiveError> index(const Snapshot& snapshot, std::size_t index);
 
-  /// Visits the index of every segment, in order, and every hole in or between them, with the
-  /// sequences that it costs.
+  /// Visits the index of every segment, from the first one of those that are wanted, in order, and
+  /// every hole in or between them, with the sequences that it costs; at last what is wrong with
+  /// the tip, which costs nobody knows what.
   void each_index(const Snapshot& snapshot,
                   const std::function<void(std::size_t, const SegmentIndexPtr&)>& visit,
-                  const std::function<void(ArchiveError)>& fault);
+                  const std::function<void(ArchiveError)>& fault, std::size_t first = 0);
+
+  /// How far descriptors were read: all blocks of earlier segments, and so many of this one.
+  struct DescriptorsRead {
+    std::uint64_t segment = 0; ///< its number
+    std::size_t blocks = 0;
+  };
+  /// Visits what the blocks of descriptors say that were not read yet, in order, and everything
+  /// because of which some cannot be read, with the number of the last segment whose frames may
+  /// lack names for that. Returns how far they are read now.
+  DescriptorsRead
+  each_descriptors(const Snapshot& snapshot, DescriptorsRead read,
+                   const std::function<void(const format::Descriptors&)>& visit,
+                   const std::function<void(ArchiveError, std::uint64_t segment)>& fault);
 
 private:
-  std::expected<format::Tip, ArchiveError> find_tip() const;
+  struct FoundTip {
+    format::Tip tip;
+    std::optional<ArchiveError> fault;
+  };
+  std::expected<FoundTip, ArchiveError> find_tip(Look look) const;
   std::optional<ArchiveError> check_for_segments() const;
   std::expected<std::vector<Snapshot::Listed>, ArchiveError>
   list_segments(const format::Tip& tip) const;

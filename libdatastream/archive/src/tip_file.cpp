@@ -4,12 +4,14 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace datastream {
 
 std::expected<std::optional<format::Tip>, ArchiveError>
-read_tip(FileSystem& files, const std::filesystem::path& directory) {
+read_tip(FileSystem& files, const std::filesystem::path& directory,
+         std::optional<ArchiveError>* fault) {
   const auto file = files.open(directory / tip_name, FileSystem::Mode::read);
   if (!file) {
     if (file.error().is(std::errc::no_such_file_or_directory))
@@ -20,10 +22,20 @@ read_tip(FileSystem& files, const std::filesystem::path& directory) {
   const auto count = (*file)->read(0, bytes);
   if (!count)
     return archive_failed(count.error());
+  const std::string_view content(bytes.data(), *count);
   bool unsupported = false;
-  const auto tip = format::decode_tip({bytes.data(), *count}, &unsupported);
-  if (tip)
+  const auto tip = format::decode_tip(content, &unsupported);
+  if (tip) {
+    if (fault) {
+      const auto place = format::damaged_tip_place(content);
+      *fault = place ? std::optional(damaged(directory / tip_name, *place,
+                                             {"this place of the tip is damaged: more may be "
+                                              "durable than the other one says; opening the "
+                                              "archive for writing mends that"}))
+                     : std::nullopt;
+    }
     return *tip;
+  }
   if (!unsupported)
     return std::nullopt;
   ArchiveError error = damaged(directory / tip_name, 0, tip.error());

@@ -16,10 +16,12 @@ namespace datastream {
 
 inline constexpr const char* tip_name = "tip";
 
-/// The tip in this directory; nothing if there is no file, or none of its places is whole.
+/// The tip in this directory; nothing if there is no file, or none of its places is whole. Tells
+/// what is wrong with the other one, if anything is: then more may be durable than the tip says.
 /// Errors: `unsupported`, `io`.
 std::expected<std::optional<format::Tip>, ArchiveError>
-read_tip(FileSystem& files, const std::filesystem::path& directory);
+read_tip(FileSystem& files, const std::filesystem::path& directory,
+         std::optional<ArchiveError>* fault = nullptr);
 
 /// Thread safety: one owner.
 class TipFile {

@@ -14,7 +14,6 @@ namespace datastream::format {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x4b425344; // "DSBK"
 constexpr std::size_t stream_entry_bytes = 40;
 constexpr std::size_t batch_entry_bytes = 16;
 /// Fast enough to hide behind the disk; more effort gains little with telemetry.
@@ -25,7 +24,7 @@ constexpr std::size_t scratch_bytes_max = 1U << 20U;
 std::string header_without_checksum(const BlockHeader& header) {
   std::string out;
   out.reserve(block_header_bytes);
-  put(out, magic);
+  out += block_magic;
   put(out, static_cast<std::uint8_t>(header.kind));
   put(out, static_cast<std::uint8_t>(header.compression));
   put(out, std::uint16_t{0});
@@ -100,9 +99,10 @@ UnplacedBlock Compressor::finish(BlockHeader header, std::string directory,
 }
 
 Decoded<BlockHeader> decode_block_header(std::string_view bytes) {
-  ByteReader in(bytes.substr(0, block_header_bytes));
-  if (in.take<std::uint32_t>() != magic)
+  if (!bytes.starts_with(block_magic))
     return malformed("no block begins here");
+  ByteReader in(bytes.substr(0, block_header_bytes));
+  in.take_bytes(block_magic.size());
   BlockHeader header;
   const auto kind = in.take<std::uint8_t>();
   const auto compression = in.take<std::uint8_t>();

@@ -19,6 +19,9 @@ struct ZSTD_CCtx_s;
 
 namespace datastream::format {
 
+/// What each block begins with.
+inline constexpr std::string_view block_magic = "DSBK";
+
 enum class BlockKind : std::uint8_t {
   frames = 1,
   descriptors = 2,

@@ -3,6 +3,7 @@
 #include "bytes.hpp"
 #include "checksum.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace datastream::format {
@@ -11,6 +12,18 @@ namespace {
 
 constexpr std::string_view magic = "DSTIPTIP";
 constexpr std::size_t bytes_used = 88;
+constexpr std::size_t places[] = {0, tip_place_bytes};
+
+/// The bytes of a place, as many as there are.
+std::string_view bytes_of(std::string_view file, std::size_t place) {
+  return file.substr(std::min(place, file.size())).substr(0, bytes_used);
+}
+
+bool is_whole(std::string_view place) {
+  return place.size() == bytes_used && place.starts_with(magic) &&
+         get<std::uint64_t>(place.data() + bytes_used - 8) ==
+             checksum(place.substr(0, bytes_used - 8));
+}
 
 } // namespace
 
@@ -32,12 +45,9 @@ std::string encode(const Tip& tip) {
 Decoded<Tip> decode_tip(std::string_view file, bool* unsupported_version) {
   std::optional<Tip> latest;
   bool unsupported = false;
-  for (std::size_t begin : {std::size_t{0}, tip_place_bytes}) {
-    if (file.size() < begin + bytes_used)
-      continue;
-    const std::string_view place = file.substr(begin, bytes_used);
-    if (!place.starts_with(magic) || get<std::uint64_t>(place.data() + bytes_used - 8) !=
-                                         checksum(place.substr(0, bytes_used - 8)))
+  for (const std::size_t begin : places) {
+    const std::string_view place = bytes_of(file, begin);
+    if (!is_whole(place))
       continue;
     ByteReader in(place.substr(magic.size()));
     if (in.take<std::uint32_t>() != version) {
@@ -63,6 +73,17 @@ Decoded<Tip> decode_tip(std::string_view file, bool* unsupported_version) {
   if (!latest)
     return malformed("neither place of the tip is whole");
   return *latest;
+}
+
+std::optional<std::size_t> damaged_tip_place(std::string_view file) {
+  for (const std::size_t begin : places) {
+    const std::string_view place = bytes_of(file, begin);
+    const bool was_never_written =
+        place.size() == bytes_used && place.find_first_not_of('\0') == std::string_view::npos;
+    if (!is_whole(place) && !was_never_written)
+      return begin;
+  }
+  return std::nullopt;
 }
 
 } // namespace datastream::format

@@ -3,7 +3,9 @@
 
 #include "segment_header.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,5 +30,8 @@ inline constexpr std::size_t tip_file_bytes = 2 * tip_place_bytes;
 std::string encode(const Tip& tip);
 /// The later of the whole ones in a tip file.
 Decoded<Tip> decode_tip(std::string_view file, bool* unsupported_version = nullptr);
+/// Offset of a place that was written and is not whole. Nobody can tell whether it is the later
+/// one.
+std::optional<std::size_t> damaged_tip_place(std::string_view file);
 
 } // namespace datastream::format

@@ -124,6 +124,9 @@ inline constexpr std::chrono::milliseconds archive_poll{2};
 /// Bytes of segments' indexes that a reader keeps although nobody uses them: those of ten gigabytes
 /// in ordinary blocks. They are read again otherwise.
 inline constexpr std::size_t archive_reader_index_bytes = 64U << 20U;
+/// Bytes of blocks that a walk over a stream of an archive keeps while their positions overlap: 256
+/// ordinary ones, each of a batch that arrived far out of order. They are read again otherwise.
+inline constexpr std::size_t archive_view_bytes = 64U << 20U;
 
 /// Levels of nesting that a JSON document may have, as peers of this protocol have it.
 inline constexpr std::size_t json_depth = 127;

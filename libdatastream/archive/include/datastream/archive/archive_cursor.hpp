@@ -21,7 +21,9 @@ namespace datastream {
 /// of it are not read.
 struct ReadFilter {
   std::optional<StreamId> stream{};
-  /// Names; frames of channels that were never declared have none. Empty: all channels.
+  /// Names, as far as they are declared when the cursor looks at what is durable, also behind the
+  /// frames: a cursor with names begins by reading all declarations of the archive. Frames of
+  /// channels that were never declared have no name. Empty: all channels.
   std::vector<std::string> channels{};
   Position lowest{0};
   Position highest{UINT64_MAX};
@@ -63,11 +65,13 @@ public:
   ArchiveCursor& operator=(ArchiveCursor&&) noexcept;
   ~ArchiveCursor();
 
-  /// The next batch; nothing: the cursor has read all that is durable.
+  /// The next batch; nothing: the cursor has read all that is durable, as far as the tip says. That
+  /// it may be more, because the tip is damaged, is for `ArchiveReader::holes` to say.
   /// Errors: a damaged or missing part, with the sequences concerned; the cursor stays where it is.
   /// To go on behind them, read from `error.lost->last` + 1. Without sequences: declarations cannot
-  /// be read, and no frame is lost; the next call goes on without them, which a filter by names may
-  /// find is not possible. Or an error of the system while looking for more, which the next call
+  /// be read, and no frame is lost; the next call goes on without them. A filter by names answers
+  /// for blocks of which it cannot tell, because names of the archive cannot be read, that they are
+  /// lost. Or an error of the system while looking for more, which the next call
   /// does again.
   std::expected<std::optional<ArchivedBatch>, ArchiveError> next();
 

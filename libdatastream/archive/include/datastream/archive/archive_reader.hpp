@@ -67,8 +67,9 @@ enum class Holes {
 ///     }
 ///
 /// Memory: the indexes of the segments that were used last, up to
-/// `defaults::archive_reader_index_bytes` and at least those in use; an entry for each block of a
-/// stream that was asked for; and the blocks that are being read. Never the archive.
+/// `defaults::archive_reader_index_bytes` and at least those in use, with an entry for each block;
+/// for a stream that was asked for, what `ArchivedStream` says; and the blocks that are being read.
+/// Never the archive.
 ///
 /// A failure never looks like an absence: where a segment is missing or damaged, everything that
 /// would need it is an error that names the frames concerned, and everything else works.
@@ -114,11 +115,12 @@ public:
   std::expected<std::shared_ptr<const Catalog>, ArchiveError> catalog(Holes holes = Holes::refuse);
 
   /// The segments, and where there should be some, or a part of one, and is none, the error; in the
-  /// order of their sequences.
+  /// order of their sequences. At last the error of a damaged tip.
   std::vector<std::expected<SegmentInfo, ArchiveError>> segments();
 
   /// Sequences that no index has, with the reason for each. What only turns out when a block is
-  /// read is not among them: see `verify`.
+  /// read is not among them: see `verify`. At last, without sequences, that the tip is damaged, if
+  /// it is: then there may be frames behind the last one that are durable and not shown.
   std::vector<ArchiveError> holes();
 
   /// Reads every byte and reports each fault that there is, with the sequences that it costs, if it

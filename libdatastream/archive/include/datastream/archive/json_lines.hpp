@@ -26,13 +26,14 @@
 #include <expected>
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <string>
 
 namespace datastream {
 
 /// Writes batches of an archive as lines.
 ///
-///     JsonLinesWriter writer(std::cout, "archive");
+///     JsonLinesWriter writer(std::cout, "archive", *reader.catalog());
 ///     while (auto batch = cursor.next()) {
 ///       if (!*batch)
 ///         break;
@@ -42,17 +43,21 @@ namespace datastream {
 /// Thread safety: one owner.
 class JsonLinesWriter {
 public:
-  /// `source`: what is written as such. The stream must outlive the writer.
-  JsonLinesWriter(std::ostream& out, std::string source);
+  /// `source`: what is written as such. `names`: what is known of channels, as frames may lie
+  /// before the declarations that name them; none: what `write` was given counts alone. The stream
+  /// must outlive the writer.
+  JsonLinesWriter(std::ostream& out, std::string source,
+                  std::shared_ptr<const Catalog> names = nullptr);
 
-  /// Writes the frames of a batch, and remembers its declarations for the names. `arrival_seq` is a
+  /// Writes the frames of a batch, and learns more names from its declarations. `arrival_seq` is a
   /// frame's sequence. Errors are those of the stream; throws `std::bad_alloc`.
   void write(const ArchivedBatch& batch);
 
 private:
   std::ostream& out_;
   std::string source_; ///< as JSON
-  Catalog catalog_;
+  std::shared_ptr<const Catalog> names_;
+  Catalog learnt_;
   std::string line_;
 };
 

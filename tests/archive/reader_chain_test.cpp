@@ -1,0 +1,287 @@
+/// What a reader finds behind a block whose head is damaged in a segment without a footer, and what
+/// it does not take for a block.
+
+#include "reader_test_support.hpp"
+
+#include "format/checksum.hpp"
+
+#include <datastream/archive/reindex.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace datastream;
+using namespace datastream::test;
+
+namespace {
+
+/// Flips a bit in the head of a block.
+void damage_head(const BlockSite& block, std::uint64_t byte = 20) {
+  std::string bytes = bytes_of(block.segment);
+  bytes[block.offset + byte] ^= 1;
+  write_bytes(block.segment, bytes);
+}
+
+/// Blocks of one frame each, in one segment that is not sealed.
+std::vector<BlockSite> write_single_frames(HandMadeArchive& archive, std::uint64_t count,
+                                           const std::string& payload = "payload") {
+  std::vector<BlockSite> blocks;
+  for (std::uint64_t i = 0; i < count; ++i)
+    blocks.push_back(archive.write_block(node_a, {{{1}, {archive.next_sequence()}, payload}}));
+  return blocks;
+}
+
+/// Reads on every way, and expects that exactly these sequences are lost of `count`.
+void check_lost(const std::filesystem::path& directory, std::uint64_t count,
+                const std::vector<SequenceRange>& lost) {
+  ArchiveReader reader = reader_of(directory);
+  const Salvage rest = salvage(reader);
+  std::vector<SequenceRange> named;
+  for (const ArchiveError& error : rest.errors)
+    if (error.lost)
+      named.push_back(*error.lost);
+  CHECK(named == lost);
+  std::vector<std::uint64_t> expected;
+  for (std::uint64_t sequence = 1; sequence <= count; ++sequence) {
+    bool is_lost = false;
+    for (const SequenceRange& range : lost)
+      is_lost |= sequence >= range.first.value && sequence <= range.last.value;
+    if (!is_lost)
+      expected.push_back(sequence);
+  }
+  CHECK(sequences_of(rest.frames) == expected);
+  CHECK(reader.holes() == rest.errors);
+  CHECK(reader.verify() == rest.errors);
+  CHECK(reader.stream(node_a).error() == rest.errors.front());
+  std::vector<std::uint64_t> positions;
+  for (const FrameView& frame : reader.stream(node_a, Holes::leave_out)->frames())
+    positions.push_back(frame.position.value);
+  CHECK(positions == expected);
+}
+
+/// A segment of another archive, of blocks with one frame each, as a payload may have it.
+std::string foreign_segment(std::uint64_t first, std::uint64_t end, bool sealed) {
+  TemporaryDirectory directory;
+  HandMadeArchive archive(directory.path(), 'B');
+  archive.store_raw();
+  archive.lose(first - 1);
+  archive.begin_segment();
+  write_single_frames(archive, end - first, "foreign");
+  if (sealed)
+    archive.seal();
+  return bytes_of(archive.segment());
+}
+
+/// One head that speaks of everything from itself to the end, as nobody but a forger writes it.
+std::string forged_block(std::uint64_t first, std::uint64_t frames, std::uint32_t body_bytes) {
+  format::FramesBlockBuilder builder;
+  builder.begin_batch(std::make_shared<const StreamId>(node_a), 0);
+  for (std::uint64_t i = 0; i < frames; ++i)
+    builder.add({{1}, {i}, "", {}});
+  format::Compressor compressor;
+  format::UnplacedBlock block = builder.finish(compressor);
+  block.header.compression = format::Compression::zstd;
+  block.header.stored_bytes = body_bytes;
+  block.header.raw_bytes = std::max(body_bytes, block.header.raw_bytes);
+  block.place(first, 0);
+  return block.encoded_header() + block.directory;
+}
+
+} // namespace
+
+TEST_CASE("one_bit_in_one_of_three_thousand_heads_costs_one_block") {
+  TemporaryDirectory directory;
+  HandMadeArchive archive(directory.path());
+  archive.begin_segment();
+  const auto blocks = write_single_frames(archive, 3000);
+  archive.publish();
+  damage_head(blocks[1499]);
+  check_lost(directory.path(), 3000, {{{1500}, {1500}}});
+}
+
+TEST_CASE("between_two_heads_that_are_damaged_nothing_is_known") {
+  TemporaryDirectory directory;
+  HandMadeArchive archive(directory.path());
+  archive.begin_segment();
+  const auto blocks = write_single_frames(archive, 30);
+  archive.publish();
+  damage_head(blocks[4]);
+  damage_head(blocks[19]);
+  check_lost(directory.path(), 30, {{{5}, {20}}});
+}
+
+TEST_CASE("a_damaged_head_of_a_sealed_segment_whose_footer_is_damaged_too_costs_one_block") {
+  for (const bool trailer : {false, true}) {
+    CAPTURE(trailer);
+    TemporaryDirectory directory;
+    HandMadeArchive archive(directory.path());
+    archive.begin_segment();
+    const auto blocks = write_single_frames(archive, 30);
+    archive.seal();
+    const auto sealed = archive.segment();
+    archive.begin_segment();
+    write_single_frames(archive, 3);
+    archive.publish();
+    damage_head(blocks[4]);
+    std::string bytes = bytes_of(sealed);
+    bytes[trailer ? bytes.size() - 1 : blocks.back().offset + blocks.back().size() + 70] ^= 1;
+    write_bytes(sealed, bytes);
+    ArchiveReader reader = reader_of(directory.path());
+    const Salvage rest = salvage(reader);
+    CHECK(rest.lost() == sequences(5, 6));
+    CHECK(rest.frames.size() == 32);
+    CHECK(reader.verify().size() >= 2);
+  }
+}
+
+TEST_CASE("what_looks_like_a_block_in_a_payload_is_none") {
+  const std::uint64_t count = 12;
+  for (const bool sealed : {false, true})
+    for (const std::uint64_t first : {1, 4, 5, 9}) // of the copy
+      for (const std::uint64_t end : {10, 13, 30}) {
+        CAPTURE(sealed);
+        CAPTURE(first);
+        CAPTURE(end);
+        TemporaryDirectory directory;
+        HandMadeArchive archive(directory.path());
+        archive.store_raw();
+        archive.begin_segment();
+        const std::string copy = foreign_segment(first, end, sealed);
+        std::vector<BlockSite> blocks = write_single_frames(archive, 4);
+        for (std::uint64_t i = 4; i < count; ++i)
+          blocks.push_back(write_single_frames(archive, 1, copy).front());
+        archive.publish();
+        REQUIRE(bytes_of(archive.segment()).find(copy) != std::string::npos);
+        damage_head(blocks[3]);
+        check_lost(directory.path(), count, {{{4}, {4}}});
+        damage_head(blocks[3]); // whole again
+        damage_head(blocks[4]); // which has a copy itself
+        check_lost(directory.path(), count, {{{5}, {5}}});
+        damage_head(blocks[4]);
+        damage_head(blocks.back());
+        check_lost(directory.path(), count, {{{12}, {12}}});
+      }
+}
+
+TEST_CASE("a_forged_head_that_reaches_to_the_end_hides_nothing") {
+  TemporaryDirectory directory;
+  HandMadeArchive archive(directory.path());
+  archive.store_raw();
+  archive.begin_segment();
+  // How long the rest is does not depend on what is in it.
+  const std::string room(forged_block(2, 9, 1).size(), ' ');
+  std::vector<BlockSite> blocks = write_single_frames(archive, 1, room);
+  const BlockSite holder = blocks.front();
+  blocks = write_single_frames(archive, 9);
+  const std::uint64_t end = blocks.back().offset + blocks.back().size();
+  const std::uint64_t body = holder.offset + format::block_header_bytes + holder.directory_bytes;
+  const std::string forged =
+      forged_block(1, 10, static_cast<std::uint32_t>(end - body - room.size()));
+  REQUIRE(forged.size() == room.size());
+  archive.publish();
+  std::string bytes = bytes_of(archive.segment());
+  bytes.replace(body, forged.size(), forged);
+  bytes[holder.offset + 20] ^= 1;
+  write_bytes(archive.segment(), bytes);
+  check_lost(directory.path(), 10, {{{1}, {1}}});
+}
+
+TEST_CASE("a_follower_is_told_of_a_damaged_head_and_goes_on_behind_it") {
+  TemporaryDirectory directory;
+  HandMadeArchive archive(directory.path());
+  archive.begin_segment();
+  write_single_frames(archive, 3);
+  archive.publish();
+  ArchiveReader reader = reader_of(directory.path());
+  ArchiveCursor cursor = cursor_of(reader);
+  CHECK(rest_of(cursor).size() == 3);
+  // The last one: nothing is behind it yet.
+  const BlockSite damaged = write_single_frames(archive, 1).front();
+  archive.publish();
+  damage_head(damaged);
+  CHECK(cursor.next().error().lost == SequenceRange{{4}, {4}});
+  write_single_frames(archive, 2);
+  archive.publish();
+  CHECK(cursor.next().error().lost == SequenceRange{{4}, {4}});
+  CHECK(reader.refresh().has_value());
+  ArchiveCursor behind = cursor_of(reader, 5);
+  CHECK(sequences_of(rest_of(behind)) == sequences(5, 7));
+  write_single_frames(archive, 2);
+  archive.publish();
+  CHECK(sequences_of(rest_of(behind)) == sequences(7, 9));
+  // The writer knows its blocks, and so does its footer; and the archive goes on.
+  archive.seal();
+  archive.begin_segment();
+  write_single_frames(archive, 1);
+  archive.publish();
+  CHECK(sequences_of(rest_of(behind)) == sequences(9, 10));
+  ArchiveReader later = reader_of(directory.path());
+  CHECK(salvage(later).lost() == sequences(4, 5));
+}
+
+TEST_CASE("blocks_behind_a_damaged_head_are_read_also_once_the_loss_was_accepted") {
+  TemporaryDirectory directory;
+  const auto write = [&](std::uint64_t first, std::uint64_t count) {
+    const auto archive = Archive::open(directory.path());
+    REQUIRE(archive);
+    for (std::uint64_t at = first; at < first + count; ++at) {
+      (*archive)->append(batch_of(node_a, at, 1));
+      REQUIRE((*archive)->flush());
+    }
+  };
+  write(1, 20);
+  const auto segment = directory / segment_names(directory.path()).back();
+  const auto file = SegmentFile::open(posix_file_system(), segment);
+  REQUIRE(file);
+  BlockPlace place = file->begin();
+  for (int block = 0; block < 7; ++block)
+    place = behind(*file->read_entry(place, *file->size()));
+  REQUIRE(place.sequence == 8);
+  std::string bytes = bytes_of(segment);
+  bytes[place.offset + 20] ^= 1;
+  SUBCASE("and nothing is behind what was acknowledged") {}
+  SUBCASE("and something is that is torn") {
+    // Where the segment ended nobody knows any more.
+    bytes += "torn";
+  }
+  const bool torn = bytes.ends_with("torn");
+  write_bytes(segment, bytes);
+  check_lost(directory.path(), 20, {{{8}, {8}}});
+
+  const auto refused = Archive::open(directory.path());
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().kind == ArchiveError::Kind::metadata_ahead);
+  CHECK(refused.error().message.find("datastream-archive reindex") != std::string::npos);
+  REQUIRE(reindex(directory.path()));
+  CHECK(bytes_of(segment) == bytes);
+  write(21, 5);
+  check_lost(directory.path(), 25, {{{8}, {torn ? 20U : 8U}}});
+}
+
+TEST_CASE("what_was_never_acknowledged_is_not_read_behind_an_accepted_loss") {
+  TemporaryDirectory directory;
+  HandMadeArchive archive(directory.path());
+  archive.begin_segment();
+  const auto blocks = write_single_frames(archive, 10);
+  archive.publish();
+  const format::Tip acknowledged = archive.tip();
+  write_single_frames(archive, 3); // whole, and behind the tip
+  SUBCASE("with a damaged head before") {
+    damage_head(blocks[4]);
+  }
+  SUBCASE("with all heads whole") {}
+  const bool damaged = reader_of(directory.path()).verify().size() == 1;
+  archive.leave_unsealed();
+  archive.tip().end_sequence = acknowledged.end_sequence;
+  archive.begin_segment();
+  write_single_frames(archive, 2);
+  archive.publish();
+  if (damaged) {
+    check_lost(directory.path(), 12, {{{5}, {5}}});
+  } else {
+    ArchiveReader reader = reader_of(directory.path());
+    CHECK(sequences_of(all_of(reader)) == sequences(1, 13));
+  }
+}
