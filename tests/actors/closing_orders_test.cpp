@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <functional>
 #include <future>
+#include <latch>
 #include <random>
 #include <thread>
 #include <type_traits>
@@ -152,6 +153,7 @@ public:
       reader = system.spawn(moody<EndpointRef>, refs_[random_() % 2], whim(), 1 + random_() % 5);
     blocking_ = system.spawn<caf::detached>(patient, refs_[random_() % 2], 1 + random_() % 20);
     reading_.emplace(system, refs_[random_() % 2]);
+    system.spawn<caf::detached>([this](caf::blocking_actor*) { handles_in_use_.wait(); });
     consumer_ = spawn_consumer(system);
     compat::anon_send(consumer_, follow_atom_v, node_->ref().actor());
     if (remote_) {
@@ -243,14 +245,18 @@ private:
     if (publisher_)
       run();
   }
-  static void let_go(caf::actor& actor, caf::exit_reason reason = caf::exit_reason::user_shutdown) {
+  void let_go(caf::actor& actor, caf::exit_reason reason = caf::exit_reason::user_shutdown) {
     if (const auto last = std::exchange(actor, nullptr))
       caf::anon_send_exit(last, reason);
+    handles_in_use_.count_down();
   }
 
   std::mt19937_64 random_;
-  std::vector<EndpointRef> refs_;            // these outlive everything
-  std::optional<DatastreamProducer> late_;   // so does this
+  std::vector<EndpointRef> refs_;          // these outlive everything
+  std::optional<DatastreamProducer> late_; // so does this
+  // One for each actor that is let go of. The system may have begun to end by then, but not more:
+  // on CAF 1.x a message to an actor that has ended touches its system.
+  std::latch handles_in_use_{7};
   std::optional<Home<TestSystem>> local_;    // one
   std::optional<Home<RemoteSystem>> remote_; // or the other
   std::optional<Endpoint> node_;
