@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace datastream;
@@ -74,17 +75,19 @@ std::string foreign_segment(std::uint64_t first, std::uint64_t end, bool sealed)
   return bytes_of(archive.segment());
 }
 
-/// One head that speaks of everything from itself to the end, as nobody but a forger writes it.
-std::string forged_block(std::uint64_t first, std::uint64_t frames, std::uint32_t body_bytes) {
+/// A head that nobody but a forger writes: of these sequences, and with all that follows it for a
+/// body, or only with as many bytes.
+std::string forged_head(std::uint64_t first, std::uint64_t frames, std::string_view body,
+                        bool knows_body) {
   format::FramesBlockBuilder builder;
   builder.begin_batch(std::make_shared<const StreamId>(node_a), 0);
   for (std::uint64_t i = 0; i < frames; ++i)
     builder.add({{1}, {i}, "", {}});
   format::Compressor compressor;
   format::UnplacedBlock block = builder.finish(compressor);
-  block.header.compression = format::Compression::zstd;
-  block.header.stored_bytes = body_bytes;
-  block.header.raw_bytes = std::max(body_bytes, block.header.raw_bytes);
+  block.header.compression = format::Compression::none;
+  block.header.stored_bytes = block.header.raw_bytes = static_cast<std::uint32_t>(body.size());
+  block.header.body_checksum = knows_body ? format::checksum(body) : 0;
   block.place(first, 0);
   return block.encoded_header() + block.directory;
 }
@@ -166,26 +169,56 @@ TEST_CASE("what_looks_like_a_block_in_a_payload_is_none") {
 }
 
 TEST_CASE("a_forged_head_that_reaches_to_the_end_hides_nothing") {
+  // In the third of twelve blocks, of one frame each.
+  std::uint64_t first = 3;
+  std::uint64_t frames = 10;
+  bool knows_body = true;
+  SUBCASE("that does not know what will follow") {
+    knows_body = false;
+  }
+  SUBCASE("that does not know how much will follow") {
+    frames = 9;
+  }
+  SUBCASE("that speaks of more than there is") {
+    frames = 11;
+  }
+  SUBCASE("that speaks of what is there already") {
+    first = 1;
+    frames = 12;
+  }
   TemporaryDirectory directory;
   HandMadeArchive archive(directory.path());
   archive.store_raw();
   archive.begin_segment();
-  // How long the rest is does not depend on what is in it.
-  const std::string room(forged_block(2, 9, 1).size(), ' ');
-  std::vector<BlockSite> blocks = write_single_frames(archive, 1, room);
-  const BlockSite holder = blocks.front();
-  blocks = write_single_frames(archive, 9);
-  const std::uint64_t end = blocks.back().offset + blocks.back().size();
-  const std::uint64_t body = holder.offset + format::block_header_bytes + holder.directory_bytes;
-  const std::string forged =
-      forged_block(1, 10, static_cast<std::uint32_t>(end - body - room.size()));
-  REQUIRE(forged.size() == room.size());
+  write_single_frames(archive, 2);
+  const std::string room(forged_head(first, frames, {}, false).size(), ' ');
+  const BlockSite holder = write_single_frames(archive, 1, room).front();
+  write_single_frames(archive, 9);
   archive.publish();
   std::string bytes = bytes_of(archive.segment());
-  bytes.replace(body, forged.size(), forged);
+  const std::uint64_t payload = holder.offset + format::block_header_bytes + holder.directory_bytes;
+  const std::string rest = bytes.substr(payload + room.size());
+  bytes.replace(payload, room.size(), forged_head(first, frames, rest, knows_body));
+  REQUIRE(bytes.ends_with(rest));
   bytes[holder.offset + 20] ^= 1;
   write_bytes(archive.segment(), bytes);
-  check_lost(directory.path(), 10, {{{1}, {1}}});
+  check_lost(directory.path(), 12, {{{3}, {3}}});
+}
+
+TEST_CASE("a_chain_that_contradicts_the_next_segment_is_not_followed") {
+  TemporaryDirectory directory;
+  HandMadeArchive archive(directory.path());
+  archive.begin_segment();
+  std::vector<BlockSite> blocks;
+  for (std::uint64_t at = 1; at < 13; at += 2)
+    blocks.push_back(archive.write_block(node_a, {{{1}, {at}, "a"}, {{1}, {at + 1}, "b"}}));
+  archive.leave_unsealed();
+  archive.tip().end_sequence = 8; // in the middle of a block
+  archive.begin_segment();
+  archive.write_block(node_a, {{{1}, {8}, "next"}});
+  archive.publish();
+  damage_head(blocks[1]);
+  check_lost(directory.path(), 8, {{{3}, {7}}});
 }
 
 TEST_CASE("a_follower_is_told_of_a_damaged_head_and_goes_on_behind_it") {
