@@ -96,8 +96,8 @@ struct ArchiveRecovery {
 /// When the disk is full, or a write fails, nothing is stored until there is room again; that is
 /// looked for by itself, and what comes meanwhile is counted. When a sync of a segment or of the
 /// archive's directory fails, nobody knows what the disk holds, and the archive stops for good. A
-/// sync of the index, or of a tip that was just made, counts as a write: nothing is believed because
-/// of it.
+/// sync of the index, or of a tip that was just made, counts as a write: nothing is believed
+/// because of it.
 ///
 /// Thread safety: every function may be called from any thread. `append` may wait for the disk, and
 /// so must not be called by who must not wait.
