@@ -18,19 +18,9 @@ using Kind = ArchiveError::Kind;
 
 namespace {
 
-const StreamId stream_a{"node-a", {7}};
-const StreamId stream_b{"node-b", {8}};
-
-std::unique_ptr<Archive> open_archive(const fs::path& directory, ArchiveOptions options = {}) {
-  auto archive = Archive::open(directory, std::move(options));
-  if (!archive)
-    FAIL(archive.error());
-  return std::move(*archive);
-}
-
 void write_group(const fs::path& directory, std::uint64_t first, ArchiveOptions options = {}) {
-  const auto archive = open_archive(directory, std::move(options));
-  archive->append(batch_of(stream_a, first, 10));
+  const auto archive = opened(directory, std::move(options));
+  archive->append(batch_of(node_a, first, 10));
   REQUIRE(archive->close());
 }
 
@@ -55,8 +45,8 @@ struct SixGroups {
 
 /// Stores a frame that is new, and returns its sequence.
 std::uint64_t next_sequence(const fs::path& directory) {
-  const auto archive = open_archive(directory);
-  REQUIRE(archive->append(batch_of(stream_b, 0, 1)).taken == 1);
+  const auto archive = opened(directory);
+  REQUIRE(archive->append(batch_of(node_b, 0, 1)).taken == 1);
   REQUIRE(archive->close());
   return archive->last_durable().value;
 }
@@ -131,6 +121,22 @@ private:
 
 } // namespace
 
+TEST_CASE("what_lies_behind_a_damaged_head_is_known_to_be_stored_once_the_loss_was_accepted") {
+  const TemporaryDirectory directory;
+  const SixGroups groups(directory.path());
+  flip_a_bit(groups.segment, groups.ends[1] + 40); // in the head of the third group's first block
+  const auto recovery = reindex(directory.path());
+  REQUIRE_MESSAGE(recovery, recovery.error().message);
+  CHECK(lost_in(recovery->holes) == std::vector{SequenceRange{{21}, {30}}});
+
+  const auto archive = opened(directory.path());
+  const Archive::Appended again = archive->append(batch_of(node_a, 0, 60));
+  CHECK(again.taken == 10);
+  CHECK(again.taken + again.duplicates + again.unverified == 60);
+  REQUIRE(archive->close());
+  CHECK(readable_in(directory.path()).size() == 60);
+}
+
 TEST_CASE("what_only_the_index_knows_to_be_lost_is_a_hole_and_no_sequence_of_it_is_given_out") {
   TemporaryDirectory directory;
   const SixGroups groups(directory.path());
@@ -187,9 +193,9 @@ TEST_CASE("a_damaged_block_whose_loss_is_accepted_costs_what_is_in_it_and_nothin
   CHECK(lost_in(report->holes) == gone);
   CHECK(bytes_of(groups.segment) == damaged);
   {
-    const auto archive = open_archive(directory.path());
-    CHECK(archive->append(batch_of(stream_a, 50, 10)).unverified == 10); // they are there
-    CHECK(archive->append(batch_of(stream_a, 40, 10)).taken == 10);
+    const auto archive = opened(directory.path());
+    CHECK(archive->append(batch_of(node_a, 50, 10)).unverified == 10); // they are there
+    CHECK(archive->append(batch_of(node_a, 40, 10)).taken == 10);
     CHECK(*archive->close() == Sequence{70});
   }
   CHECK(lost_to_readers(directory.path()) == gone);

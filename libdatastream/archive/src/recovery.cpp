@@ -1,6 +1,7 @@
 #include "recovery.hpp"
 
 #include "errors.hpp"
+#include "find_chain.hpp"
 #include "format/frames_block.hpp"
 
 #include <algorithm>
@@ -93,6 +94,8 @@ private:
   /// What is said when acknowledged frames are gone; `what` names file and offset.
   WriteFailure ahead(std::string what) const;
   WriteFailure segment_gone(std::uint64_t number, std::uint64_t durable) const;
+  /// Where the sequences of the next segment begin, as far as one can be read.
+  std::uint64_t begin_behind(std::uint64_t segment) const;
   void hole(Kind kind, std::string what, std::uint64_t first, std::uint64_t end);
   /// How far the archive was durable, as far as the tip tells, which the index has told.
   std::uint64_t acknowledged_end() const { return tip_ ? tip_->end_sequence : 1; }
@@ -136,6 +139,13 @@ WriteFailure Recovery::segment_gone(std::uint64_t number, std::uint64_t durable)
       damaged(path_of(number), 0,
               {"the segment is missing, and was durable up to byte " + std::to_string(durable)})
           .message);
+}
+
+std::uint64_t Recovery::begin_behind(std::uint64_t segment) const {
+  for (auto next = std::ranges::upper_bound(numbers_, segment); next != numbers_.end(); ++next)
+    if (const auto file = SegmentFile::open(files_, path_of(*next)))
+      return file->header().first_sequence;
+  return acknowledged_end();
 }
 
 void Recovery::hole(Kind kind, std::string what, std::uint64_t first, std::uint64_t end) {
@@ -428,7 +438,20 @@ Recovery::Result Recovery::replay_open(SegmentFile& segment, std::uint64_t size,
   while (place.offset < size) {
     auto entry = segment.read_entry(place, size);
     if (!entry) {
-      fault = std::move(entry.error());
+      ArchiveError& error = entry.error();
+      if (error.kind == Kind::damaged && (!last || (options_.reindex && place.offset < durable))) {
+        // Readers go on there, so what is behind it must not be stored twice.
+        const auto found = find_chain(segment, place, size, {std::nullopt, begin_behind(number)});
+        if (!found)
+          return refuse(found.error());
+        if (*found) {
+          hole(Kind::damaged, error.message, place.sequence, (*found)->sequence);
+          place = **found;
+          lost = true;
+          continue;
+        }
+      }
+      fault = std::move(error);
       break;
     }
     // A footer without its trailer was being written when everything stopped.
