@@ -179,7 +179,8 @@ TEST_CASE("a_cursor_gives_beginnings_before_frames_and_ends_behind_them") {
     }
     consumer.accept(events);
   }
-  CHECK(order == std::vector<std::string>{"begins " + node_b.node.value, "frames", "ends " + node_b.node.value});
+  CHECK(order == std::vector<std::string>{"begins " + node_b.node.value, "frames",
+                                          "ends " + node_b.node.value});
   CHECK(consumer.ended(node_b));
   const auto* stream = consumer.store().find(node_b);
   REQUIRE(stream);

@@ -15,9 +15,9 @@ namespace datastream {
 
 /// When the archive tells its sources that it has something.
 enum class ArchiveAcknowledges {
-  taken,   ///< as soon as it is in the group that will be committed next
-  /// Only when a power cut cannot take it back; or when it was counted as not stored, for holding it
-  /// back would not bring it there.
+  taken, ///< as soon as it is in the group that will be committed next
+  /// Only when a power cut cannot take it back; or when it was counted as not stored, for holding
+  /// it back would not bring it there.
   durable,
 };
 

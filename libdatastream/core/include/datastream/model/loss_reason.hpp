@@ -61,7 +61,7 @@ enum class LossReason : std::uint16_t {
   undelivered = 144,      ///< the consumer or fanout refused it or was gone
 
   // not stored by an archive
-  archive_suspended = 160,     ///< the disk was full, or a file could not be used
+  archive_suspended = 160,   ///< the disk was full, or a file could not be used
   archive_stopped = 161,     ///< it had stopped after a sync that failed, or was closed
   archive_too_large = 162,   ///< beyond what a segment can hold
   archive_unverified = 163,  ///< the position was stored so long ago that nobody compared
