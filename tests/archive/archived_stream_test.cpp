@@ -367,7 +367,7 @@ TEST_CASE("a_walk_over_a_backfill_beside_what_is_live_keeps_blocks_up_to_its_bou
     const auto info = ::mallinfo2();
     return info.uordblks + info.hblkhd;
   };
-  WatchedFiles files;
+  CountedFiles files;
   ArchiveReader reader = reader_of(directory.path(), &files);
   const ArchivedStream stream = stream_in(reader);
   const std::size_t before = in_use();

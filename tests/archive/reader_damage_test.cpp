@@ -14,13 +14,13 @@ namespace {
 using Kind = ArchiveError::Kind;
 
 /// The files of the system, but for the tip, a place of which is torn the first few times.
-class TornTip : public WatchedFiles {
+class TornTip : public CountedFiles {
 public:
   TornTip(int torn_reads, std::uint64_t place) : left_(torn_reads), place_(place) {}
   int torn_reads_left() const { return left_; }
 
   FileResult<std::unique_ptr<File>> open(const std::filesystem::path& path, Mode mode) override {
-    auto file = WatchedFiles::open(path, mode);
+    auto file = CountedFiles::open(path, mode);
     if (!file || path.filename() != "tip" || left_ == 0)
       return file;
     --left_;
