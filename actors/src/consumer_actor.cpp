@@ -5,6 +5,7 @@
 
 #include <datastream/actors/fanout_actor.hpp>
 #include <datastream/caf/render.hpp>
+#include <datastream/caf/request.hpp>
 #include <datastream/caf/send.hpp>
 #include <datastream/caf/thread_logger.hpp>
 #include <datastream/log_sink.hpp>
@@ -73,7 +74,7 @@ caf::result<EndpointTick> ConsumerActor::archived(const Published& published,
   compat::request(this, options_.archive, caf::infinite, publish_atom_v, published)
       .then([promise, tick](const EndpointTick&) mutable { promise.deliver(tick); },
             [this, promise, tick](const caf::error& reason) mutable {
-              archive_down(reason);
+              archive_down(compat::why_unanswered(reason));
               promise.deliver(tick);
             });
   return promise;

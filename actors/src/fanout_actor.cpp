@@ -4,6 +4,7 @@
 #include <datastream/actors/detail/peer_errors.hpp>
 
 #include <datastream/caf/monitors.hpp>
+#include <datastream/caf/request.hpp>
 #include <datastream/caf/thread_logger.hpp>
 
 #include <caf/actor_system.hpp>
@@ -75,7 +76,7 @@ SubscriptionHandlers republish(caf::event_based_actor* self, caf::actor fanout,
   const auto down = [on_fanout_down = std::move(on_fanout_down),
                      told = std::make_shared<bool>(false)](const caf::error& reason) {
     if (!std::exchange(*told, true) && on_fanout_down)
-      on_fanout_down(reason);
+      on_fanout_down(compat::why_unanswered(reason));
   };
   SubscriptionHandlers handlers;
   handlers.on_delivery = [self, fanout, down, on_batch = std::move(also.on_batch),

@@ -2,6 +2,7 @@
 
 #include <datastream/actors/detail/peer_errors.hpp>
 
+#include <datastream/caf/request.hpp>
 #include <datastream/caf/send.hpp>
 #include <datastream/caf/thread_logger.hpp>
 
@@ -109,7 +110,10 @@ std::expected<void, caf::error> Publisher::offer(const std::string& name,
   const compat::ThreadLogger thread(*system_);
   caf::scoped_actor self{*system_};
   compat::request(self.ptr(), actor_, caf::infinite, offer_atom_v, name, endpoint.actor())
-      .receive([](bool) {}, [&](caf::error& error) { result = std::unexpected(std::move(error)); });
+      .receive([](bool) {},
+               [&](const caf::error& error) {
+                 result = std::unexpected(compat::why_unanswered(error));
+               });
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <datastream/actors/detail/peer_errors.hpp>
 #include <datastream/actors/type_ids.hpp>
 #include <datastream/caf/render.hpp>
+#include <datastream/caf/request.hpp>
 #include <datastream/caf/send.hpp>
 #include <datastream/defaults.hpp>
 #include <datastream/log_sink.hpp>
@@ -114,7 +115,7 @@ void EmitterActor::ship() {
     compat::request(this, sink_, caf::infinite, DatastreamFrame{std::string(envelope)})
         .then([this, generation = generation_] { settled(generation, nullptr); },
               [this, generation = generation_](const caf::error& reason) {
-                refused(generation, reason);
+                refused(generation, compat::why_unanswered(reason));
               });
   });
 }

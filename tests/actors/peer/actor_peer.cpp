@@ -67,9 +67,9 @@ void run_publisher(caf::actor_system& system, std::uint16_t port, const std::str
     if (!publisher->offer(name, node.ref()))
       std::exit(1);
   }
-  publish_or_exit(system, publisher ? publisher->actor() : node.ref().actor(), port);
   const auto out = node.producer();
   ChannelId channel = out.register_channel("peer.log", TextStream{});
+  publish_or_exit(system, publisher ? publisher->actor() : node.ref().actor(), port);
   std::string word;
   while (std::cin >> word) {
     if (word == "submit") {

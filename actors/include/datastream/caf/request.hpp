@@ -1,5 +1,5 @@
 #pragma once
-/// Requests to actors of other processes, whose answers may get lost.
+/// Requests to actors that may be gone, or whose answers may get lost.
 
 #include <datastream/caf/monitors.hpp>
 #include <datastream/caf/version.hpp>
@@ -24,6 +24,12 @@
 
 namespace datastream::compat {
 
+/// Why a request was not answered, from the error that came instead. CAF 1.0 sends an empty one in
+/// place of an actor that had ended before it was asked.
+inline caf::error why_unanswered(const caf::error& came) {
+  return came ? came : caf::make_error(caf::sec::request_receiver_down);
+}
+
 namespace detail {
 
 inline caf::mailbox_element_ptr envelope(caf::strong_actor_ptr sender, caf::message_id id,
@@ -38,9 +44,8 @@ inline caf::mailbox_element_ptr envelope(caf::strong_actor_ptr sender, caf::mess
 /// Answers a request in place of an actor that has ended with that reason.
 inline void answer_for(const caf::actor_addr& asker, caf::message_id answer,
                        const caf::error& reason) {
-  const caf::error why = reason ? reason : caf::make_error(caf::sec::request_receiver_down);
   if (const auto alive = caf::actor_cast<caf::strong_actor_ptr>(asker))
-    alive->enqueue(envelope(nullptr, answer, caf::make_message(why)), nullptr);
+    alive->enqueue(envelope(nullptr, answer, caf::make_message(why_unanswered(reason))), nullptr);
 }
 
 } // namespace detail
@@ -73,12 +78,13 @@ void request_to_the_end(Self* self, const caf::actor& to, OnAnswer on_answer, On
     post(asker, nullptr, answer, caf::make_message(caf::make_error(caf::sec::invalid_argument)));
   if constexpr (std::is_base_of_v<caf::scheduled_actor, Self>) {
     self->add_multiplexed_response_handler(
-        answer, caf::behavior{std::move(on_answer),
-                              [watch, on_error](caf::error& reason) { on_error(reason); }});
+        answer, caf::behavior{std::move(on_answer), [watch, on_error](caf::error& reason) {
+                                on_error(why_unanswered(reason));
+                              }});
   } else {
     typename Self::accept_one_cond once;
     self->varargs_receive(once, answer, std::move(on_answer),
-                          [&](caf::error& reason) { on_error(reason); });
+                          [&](caf::error& reason) { on_error(why_unanswered(reason)); });
   }
 }
 
