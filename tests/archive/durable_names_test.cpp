@@ -132,8 +132,7 @@ TEST_CASE("every_directory_that_is_made_for_an_archive_survives_a_power_cut") {
   }
 }
 
-TEST_CASE(
-    "archive_rule_08_each_sync_of_a_segment_or_the_directory_stops_the_archive_and_no_other") {
+TEST_CASE("archive_rule_08_each_sync_of_segments_or_their_directory_and_no_other_stops_it") {
   std::size_t of_segments = 0;
   std::size_t of_directory = 0;
   std::size_t of_tip = 0;
