@@ -174,7 +174,7 @@ std::optional<ArchiveError> ArchiveReader::Impl::each_descriptors(Holes holes, V
 
 std::expected<std::shared_ptr<const Catalog>, ArchiveError>
 ArchiveReader::Impl::catalog(Holes holes) {
-  const auto catalog = std::make_shared<Catalog>();
+  auto catalog = std::make_shared<Catalog>();
   auto error = each_descriptors(holes, [&](const Descriptors& descriptors) {
     for (const Declaration& declaration : descriptors.declarations)
       (void)catalog->declare(declaration); // a segment repeats what an earlier one has

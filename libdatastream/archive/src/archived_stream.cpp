@@ -44,9 +44,11 @@ std::size_t ArchivedStream::Impl::first_reaching(Position position) const {
 
 Position ArchivedStream::Impl::begin_of_last(std::size_t count) const {
   std::uint64_t frames = 0;
-  for (std::size_t i = blocks_.size(); i-- > 0;)
-    if ((frames += blocks_[i].frames) >= count)
+  for (std::size_t i = blocks_.size(); i-- > 0;) {
+    frames += blocks_[i].frames;
+    if (frames >= count)
       return blocks_[i].lowest;
+  }
   return {};
 }
 

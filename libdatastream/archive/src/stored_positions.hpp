@@ -56,8 +56,8 @@ public:
   /// A page as it was when it was taken.
   struct Change {
     StreamId stream;
-    std::uint64_t page;
-    PositionPage positions;
+    std::uint64_t page = 0;
+    PositionPage positions{};
   };
   struct Changes {
     std::uint64_t number = 0; ///< ascending
@@ -73,7 +73,7 @@ public:
 private:
   struct Key {
     StreamId stream;
-    std::uint64_t page;
+    std::uint64_t page = 0;
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct Hash {
