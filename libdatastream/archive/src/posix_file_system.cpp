@@ -65,7 +65,7 @@ public:
     std::size_t part = 0;
     std::size_t within = 0; // of that part, what is written already
     while (true) {
-      std::array<iovec, 64> vectors;
+      std::array<iovec, 64> vectors{};
       std::size_t count = 0;
       for (std::size_t i = part; i < parts.size() && count < vectors.size(); ++i) {
         const std::string_view rest = parts[i].substr(i == part ? within : 0);
@@ -183,6 +183,7 @@ public:
     std::vector<std::string> names;
     for (;;) {
       errno = 0;
+      // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody else reads from this directory stream
       const dirent* const entry = ::readdir(opened.get());
       if (!entry)
         break;
