@@ -92,7 +92,10 @@ private:
   /// Nothing is stored from here on; what was about to be, is not.
   void suspend(Lock& lock, ArchiveError error);
   /// With which everything taken so far is done.
-  std::uint64_t taken_ticket() const { return filling_.empty() ? ticket_ - 1 : ticket_; }
+  std::uint64_t taken_ticket() const {
+    // What waits for room is not waited for: sources must go on.
+    return filling_.empty() || state_ != State::running ? ticket_ - 1 : ticket_;
+  }
   void drop_filling(std::uint64_t NotStored::* reason);
   std::uint64_t NotStored::* reason() const;
 
@@ -215,7 +218,7 @@ Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t ar
   };
   if (!batch.empty() && batch.stream().node.value.size() > format::text_bytes_max) {
     rest_is_lost(0, &NotStored::too_large);
-    result.ticket = ticket_;
+    result.ticket = taken_ticket();
     return result;
   }
   const bool was_empty = filling_.empty();
@@ -765,8 +768,7 @@ Archive::Appended Archive::append(const EventBatch& events) {
 }
 
 std::uint64_t Archive::begin(const SubscriptionStart& start) {
-  declare(start.snapshot);
-  std::uint64_t ticket = 0;
+  std::uint64_t ticket = declare(start.snapshot);
   for (const StreamStart& stream : start.starts)
     ticket = std::max(ticket, impl_->declare(stream));
   return ticket;
@@ -776,11 +778,13 @@ std::uint64_t Archive::declare(const Declaration& declaration) {
   return impl_->declare(declaration);
 }
 
-void Archive::declare(const DatastreamSnapshot& snapshot) {
+std::uint64_t Archive::declare(const DatastreamSnapshot& snapshot) {
+  std::uint64_t ticket = 0;
   for (const StreamDescriptor& stream : snapshot.streams)
-    declare(std::make_shared<const StreamDescriptor>(stream));
+    ticket = std::max(ticket, declare(std::make_shared<const StreamDescriptor>(stream)));
   for (const ChannelDescriptor& channel : snapshot.channels)
-    declare(std::make_shared<const ChannelDescriptor>(channel));
+    ticket = std::max(ticket, declare(std::make_shared<const ChannelDescriptor>(channel)));
+  return ticket;
 }
 
 std::uint64_t Archive::commit() {

@@ -138,12 +138,14 @@ public:
   /// frames, and where streams begin and end, so that a reader knows what is missing before the
   /// first frame and after the last. The ticket is that of all of it. Never throws.
   Appended append(const EventBatch& events);
-  /// Takes what a subscription begins with. Returns a ticket, as `declare` does.
+  /// Takes what a subscription begins with: ticket and errors as those of `declare`.
   std::uint64_t begin(const SubscriptionStart& start);
 
-  /// Takes a declaration; it is durable with the ticket that this returns. Known ones cost nothing.
+  /// Takes a declaration; it is durable with the ticket that this returns or, while the archive is
+  /// in trouble, once there is room again. Known ones cost nothing. Throws `std::bad_alloc`, and
+  /// then has not taken it; of several, those before it stay.
   std::uint64_t declare(const Declaration& declaration);
-  void declare(const DatastreamSnapshot& snapshot);
+  std::uint64_t declare(const DatastreamSnapshot& snapshot);
 
   /// Commits the group that is filling as soon as the disk is free. Waits for nothing. For whoever
   /// knows that nothing more will come until what was taken is durable. Returns the ticket with
