@@ -91,6 +91,29 @@ TEST_CASE("a_body_that_does_not_become_smaller_stays_as_it_is") {
   CHECK(block.header.stored_bytes == block.header.raw_bytes);
 }
 
+TEST_CASE("what_repeats_becomes_smaller_also_among_much_that_does_not") {
+  Compressor compressor;
+  FramesBlockBuilder builder;
+  std::mt19937_64 random(3);
+  std::string payload(120, '\0');
+  builder.begin_batch(std::make_shared<const StreamId>("a", Lifetime{1}), 0);
+  for (std::uint64_t position = 0; position < 2000; ++position) {
+    for (char& byte : payload)
+      byte = static_cast<char>(random());
+    builder.add({{1}, {position}, payload, {}});
+  }
+  UnplacedBlock block = builder.finish(compressor);
+  CHECK(block.header.compression == Compression::zstd);
+  CHECK(block.header.stored_bytes < block.header.raw_bytes - 2000 * frame_entry_bytes / 2);
+  block.place(1, 1);
+  const auto body = decode_body(block.header, block_of(block.body));
+  REQUIRE(body);
+  const auto frames =
+      decode_frames(block.header, *decode_directory(block.header, block.directory), *body);
+  REQUIRE(frames);
+  CHECK(frames->batches[0][1999].payload == payload);
+}
+
 TEST_CASE("every_descriptor_comes_back_byte_for_byte") {
   Compressor compressor;
   DescriptorsBlockBuilder builder;

@@ -102,6 +102,8 @@ public:
   UnplacedBlock finish(BlockHeader header, std::string directory, std::string body) noexcept;
 
 private:
+  /// How much effort a body is worth, by a sample of it.
+  int level_for(const std::string& body) noexcept;
   /// In place, in the same memory; false: it would not become smaller.
   bool compress(std::string& body) noexcept;
 
