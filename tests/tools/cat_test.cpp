@@ -77,6 +77,12 @@ TEST_CASE("frames_are_picked_by_what_is_asked_for") {
   CHECK(out({"--stream", "node-a#7", "--tail", "2"}) ==
         load + "#2    --- 1 missing ---\n#3 [runtime.log] \n");
   CHECK(out({"--stream", "node-a#7", "--tail", "0"}).empty());
+  CHECK(out({"--stream", "node-a#7", "--tail", "1", "--grep", "h"}) == hello);
+  CHECK(out({"--stream", "node-a#7", "--tail", "9", "--grep", "none"}).empty());
+  CHECK(out({"--stream", "node-a#7", "--tail", "1", "--positions", "..1"}) == load);
+  CHECK(out({"--stream", "node-a#7", "--tail", "1", "--positions", "4.."}).empty());
+  CHECK(out({"--stream", "b#18446744073709551615", "--tail", "2", "--channel", "x"}) ==
+        "#2 [x] []\n#3    --- 18446744073709551612 missing ---\n#18446744073709551615 [x] {}\n");
   CHECK(out({"--stream", "node-a#7", "--raw"}) == "hello{\"queue\":3}");
   CHECK(out({"--stream", "node-a#8", "--raw", "--positions", "4"}) == std::string("\xff\0\n", 3));
   CHECK(out({"--raw"}) == "[][][]{}hello{\"queue\":3}" + std::string("\xff\0\n", 3) + xs + xs);
@@ -101,6 +107,33 @@ TEST_CASE("frames_are_picked_by_what_is_asked_for") {
   CHECK(sequences({"--since", "2025-11-30", "--until", "2025-11-30T00:00:04.000001Z"}) ==
         "1 2 3 4 5 6 ");
   CHECK(sequences({"--since", "10m"}).empty());
+}
+
+TEST_CASE("a_name_that_nothing_has_is_a_mistake_and_no_empty_answer") {
+  for (const std::vector<std::string>& wanted :
+       {std::vector<std::string>{"--channel", "nobody"}, {"--stream", "nobody#1"}})
+    for (const char* order : {"--raw", "--arrivals", "--json", "--since=2025-11-30"}) {
+      CAPTURE(wanted.back());
+      CAPTURE(order);
+      std::vector<std::string> words{"cat", golden, order};
+      words.insert(words.end(), wanted.begin(), wanted.end());
+      const FinishedProgram shown = tool(words);
+      CHECK(shown.status == 3);
+      CHECK(shown.out.empty());
+      CHECK(shown.err.find("nobody") != std::string::npos);
+    }
+}
+
+TEST_CASE("the_last_frames_that_are_wanted_are_found_however_rare_they_are") {
+  const TemporaryDirectory directory;
+  std::vector<Frame> frames;
+  for (std::uint64_t position = 0; position < 3000; ++position)
+    frames.push_back({{position % 1000 == 7 ? 1U : 2U}, {position}, std::to_string(position)});
+  make_archive(directory.path(), frames);
+  const FinishedProgram shown =
+      tool({"cat", directory.path().string(), "--channel", "log", "--tail", "2"});
+  CHECK(shown.status == 0);
+  CHECK(shown.out == "#1007 [log] 1007\n#2007 [log] 2007\n");
 }
 
 TEST_CASE("the_output_of_a_program_is_shown_as_lines") {

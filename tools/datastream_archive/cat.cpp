@@ -2,7 +2,25 @@
 
 #include "failure.hpp"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 namespace datastream::tool {
+
+void check_names(ArchiveReader& reader, const CatOptions& options,
+                 const DatastreamSnapshot& catalog) {
+  std::vector<std::string> names = options.channels;
+  for (const auto& name : {options.lines, options.series})
+    if (name)
+      names.push_back(*name);
+  for (const std::string& name : names)
+    if (std::ranges::find(catalog.channels, name, &ChannelDescriptor::name) ==
+        catalog.channels.end())
+      throw Failure("no stream has a channel of the name " + name);
+  for (const StreamId& stream : options.streams)
+    (void)must(reader.stream(stream, Holes::leave_out));
+}
 
 Status cat(const CatOptions& options, Output& out) {
   ArchiveReader reader = must(ArchiveReader::open(options.directory));

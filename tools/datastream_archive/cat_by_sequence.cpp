@@ -100,7 +100,10 @@ void cat_by_sequence(ArchiveReader& reader, const CatOptions& options, Output& o
   const auto grep = options.grep ? std::optional<TextSearch>(*options.grep) : std::nullopt;
   report_damaged_tip(reader, faults);
   const auto names = read_catalog(reader, faults, options.from);
-  TextWriter text(out, options.raw, names->snapshot().snapshot);
+  const DatastreamSnapshot catalog = names->snapshot().snapshot;
+  if (!options.follow) // which may wait for them
+    check_names(reader, options, catalog);
+  TextWriter text(out, options.raw, catalog);
   JsonLinesWriter json(out.stream(), options.source, names);
   while (reading.position() <= options.to) {
     auto batch = reading.next(options.follow ? follow_interval : std::chrono::milliseconds{0});

@@ -12,6 +12,8 @@
 #include <datastream/views/merged_log.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <utility>
@@ -38,15 +40,6 @@ public:
       } catch (const ArchiveReadFailed& failed) {
         leave_out(failed.error());
       }
-  }
-
-  StoredStream load_last(std::size_t count) {
-    while (true) {
-      auto last = stream_.load_last(count);
-      if (last)
-        return std::move(*last);
-      leave_out(last.error());
-    }
   }
 
 private:
@@ -79,7 +72,7 @@ public:
 
   void show_log() {
     if (options_.tail)
-      return show_log_of(remaining_.load_last(*options_.tail));
+      skip_to_last(*options_.tail);
     remaining_.each_part([&](const ArchivedStream& stream) { show_log_of(stream); });
   }
 
@@ -91,8 +84,9 @@ public:
   std::uint64_t show_series(ChannelId channel);
 
 private:
-  template <class Source>
-  void show_log_of(const Source& stream);
+  /// Passes everything before the last so many frames that are wanted.
+  void skip_to_last(std::size_t count);
+  void show_log_of(const ArchivedStream& stream);
   void show_lines_of(const ArchivedStream& stream, ChannelId channel);
 
   bool wants(const LogFrame& entry) const {
@@ -119,8 +113,44 @@ private:
   bool done_ = false;           ///< no position is left
 };
 
-template <class Source>
-void StreamCat::show_log_of(const Source& stream) {
+void StreamCat::skip_to_last(std::size_t count) {
+  const ArchivedStream& stream = remaining_.stream();
+  std::deque<Position> found; // the last ones
+  // Looks behind ever earlier positions: how far apart those are that are wanted, nobody knows.
+  for (std::uint64_t width = count; found.size() < count && !stream.empty();
+       width = width > UINT64_MAX / 4 ? UINT64_MAX : 4 * width) {
+    const Position lowest = std::max(options_.positions.lowest, *stream.first());
+    const Position highest = std::min(options_.positions.highest, *stream.last());
+    if (lowest > highest)
+      break;
+    const bool is_all = highest.value - lowest.value < width;
+    const Position from = is_all ? lowest : Position{highest.value - width + 1};
+    remaining_.each_part([&](const ArchivedStream& part) {
+      found.clear();
+      for (const LogEntry& entry :
+           merged_log_with_names(part, std::cref(kinds_), std::cref(names_), from)) {
+        const auto* frame = std::get_if<LogFrame>(&entry);
+        if (!frame)
+          continue;
+        if (is_beyond(frame->frame.position))
+          return;
+        if (!wants(*frame))
+          continue;
+        if (found.size() == count)
+          found.pop_front();
+        found.push_back(frame->frame.position);
+      }
+    });
+    if (is_all)
+      break;
+  }
+  if (found.empty())
+    done_ = true;
+  else
+    next_ = found.front();
+}
+
+void StreamCat::show_log_of(const ArchivedStream& stream) {
   for (const LogEntry& entry :
        merged_log_with_names(stream, std::cref(kinds_), std::cref(names_), next_)) {
     if (done_)
@@ -208,24 +238,12 @@ std::vector<StreamId> streams_of(ArchiveReader& reader, const CatOptions& option
   return streams;
 }
 
-/// A name that nothing has is a mistake, and not an empty answer.
-void check_channels(const CatOptions& options, const DatastreamSnapshot& catalog) {
-  std::vector<std::string> names = options.channels;
-  for (const auto& name : {options.lines, options.series})
-    if (name)
-      names.push_back(*name);
-  for (const std::string& name : names)
-    if (std::ranges::find(catalog.channels, name, &ChannelDescriptor::name) ==
-        catalog.channels.end())
-      throw Failure("no stream has a channel of the name " + name);
-}
-
 } // namespace
 
 void cat_by_stream(ArchiveReader& reader, const CatOptions& options, Output& out, Faults& faults) {
   report_holes(reader, faults);
   const DatastreamSnapshot catalog = read_catalog(reader, faults)->snapshot().snapshot;
-  check_channels(options, catalog);
+  check_names(reader, options, catalog);
   const std::vector<StreamId> streams = streams_of(reader, options);
   const bool with_headings = streams.size() > 1 && !options.raw && !options.series;
   std::uint64_t others = 0;

@@ -79,7 +79,7 @@ void add_cat(CLI::App& app, CatOptions& options) {
   CLI::Option* tail =
       add_parsed(
           command, "--tail", parse_number, [&](std::uint64_t count) { options.tail = count; },
-          "The last so many frames of each stream")
+          "The last so many frames of each stream, of those that are asked for")
           ->type_name("NUMBER");
   CLI::Option* lines = command.add_option("--lines", options.lines,
                                           "The output of a program, as lines, from this channel");
