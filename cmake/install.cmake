@@ -124,6 +124,7 @@ install(FILES ${PROJECT_BINARY_DIR}/datastream-config.cmake
               libdatastream/archive/cmake/FindStorage.cmake
         DESTINATION ${package_dir})
 install(FILES README.md CHANGELOG.md DESTINATION ${doc_dir})
+install(DIRECTORY docs DESTINATION ${doc_dir} FILES_MATCHING PATTERN *.md PATTERN *.svg)
 install(FILES LICENSE DESTINATION ${doc_dir} RENAME copyright)
 
 if(PROJECT_IS_TOP_LEVEL)

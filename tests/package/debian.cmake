@@ -17,6 +17,7 @@ endif()
 
 run(${DPKG_DEB} --contents ${package})
 foreach(file share/doc/libdatastream-dev/copyright share/doc/libdatastream-dev/README.md
+             share/doc/libdatastream-dev/docs/user_guide.md
              ${LIBDIR}/libdatastream_core.a ${LIBDIR}/cmake/datastream/datastream-config.cmake
              ${LIBDIR}/pkgconfig/datastream-core.pc include/datastream/pipe/endpoint.hpp)
   expect_output(" ./usr/${file} ")
