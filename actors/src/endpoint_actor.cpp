@@ -129,7 +129,10 @@ caf::message_handler EndpointActor::passing_on() {
       },
       [this](end_atom ask) { return compat::delegate(this, fanout_, ask); },
       [this](settle_atom ask) { return compat::delegate(this, fanout_, ask); },
-      [this](down_atom, const caf::error& reason) { quit(reason); },
+      [this](down_atom, std::uint64_t ticket, const caf::error& reason) {
+        if (fanout_watch_->sent(ticket))
+          quit(reason);
+      },
   };
 }
 

@@ -31,9 +31,9 @@ caf::behavior PublisherActor::make_behavior() {
           offered.names.push_back(name);
         return offered;
       },
-      [this](down_atom, const std::string& name, const caf::actor_addr& gone, const caf::error&) {
+      [this](down_atom, const std::string& name, std::uint64_t ticket, const caf::error&) {
         const auto it = offers_.find(name);
-        if (it != offers_.end() && it->second.actor.address() == gone)
+        if (it != offers_.end() && it->second.watch.sent(ticket))
           offers_.erase(it);
       },
       peer_errors(this),

@@ -41,7 +41,8 @@ void Search::found(const RemoteEndpoint& endpoint) {
 }
 
 std::chrono::milliseconds Search::next_delay(const RemoteEndpoint& endpoint) {
-  delay_ = std::clamp(2 * delay_, endpoint.retry_first, endpoint.retry_most);
+  const auto longest = std::max(endpoint.retry_first, endpoint.retry_most);
+  delay_ = std::clamp(2 * delay_, endpoint.retry_first, longest);
   return delay_;
 }
 

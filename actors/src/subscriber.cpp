@@ -52,8 +52,9 @@ caf::message_handler Subscriber::deliveries() const {
       [state = state_](event_atom, std::uint64_t token, const EventBatch& batch) {
         state->deliver(token, batch);
       },
-      [state = state_](down_atom, const caf::actor_addr& endpoint, const caf::error& reason) {
-        state->endpoint_down(endpoint, reason);
+      [state = state_](down_atom, const caf::actor_addr& endpoint, std::uint64_t ticket,
+                       const caf::error& reason) {
+        state->endpoint_down(endpoint, ticket, reason);
       },
       [state = state_](retry_atom, std::uint64_t subscription) { state->retry(subscription); },
   };

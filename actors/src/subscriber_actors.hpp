@@ -60,8 +60,9 @@ public:
         [this](acknowledge_atom, SubscriptionId id, std::uint64_t sequence) {
           acknowledge(id, sequence);
         },
-        [this](down_atom, const caf::actor_addr& reader, const caf::error&) {
-          if (const auto it = readers_.find(reader); it != readers_.end())
+        [this](down_atom, const caf::actor_addr& reader, std::uint64_t ticket, const caf::error&) {
+          if (const auto it = readers_.find(reader);
+              it != readers_.end() && it->second.watch.sent(ticket))
             remove(it);
           answer_if_settled();
         },
@@ -89,7 +90,7 @@ private:
     Reader(const caf::actor& reader, const caf::actor& self)
         : watch(reader, self, down_atom_v, reader.address()) {}
     std::vector<SubscriptionId> ids;
-    compat::DownWatch watch;
+    compat::TicketedDownWatch watch;
   };
   using Readers = std::map<caf::actor_addr, Reader>;
 

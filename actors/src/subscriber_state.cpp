@@ -239,8 +239,12 @@ void Subscriber::State::acknowledge(std::uint64_t token, std::uint64_t sequence)
       self);
 }
 
-void Subscriber::State::endpoint_down(const caf::actor_addr& endpoint, const caf::error& reason) {
-  watches.erase(endpoint);
+void Subscriber::State::endpoint_down(const caf::actor_addr& endpoint, std::uint64_t ticket,
+                                      const caf::error& reason) {
+  const auto watch = watches.find(endpoint);
+  if (watch == watches.end() || !watch->second.sent(ticket))
+    return;
+  watches.erase(watch);
   std::vector<std::uint64_t> gone;
   for (const auto& [token, subscription] : by_token)
     if (subscription->endpoint.address() == endpoint)

@@ -53,7 +53,8 @@ struct Subscriber::State : std::enable_shared_from_this<Subscriber::State> {
 
   void deliver(std::uint64_t token, const EventBatch& batch);
   void acknowledge(std::uint64_t token, std::uint64_t sequence);
-  void endpoint_down(const caf::actor_addr& endpoint, const caf::error& reason);
+  void endpoint_down(const caf::actor_addr& endpoint, std::uint64_t ticket,
+                     const caf::error& reason);
 
 private:
   using Owner = std::variant<caf::event_based_actor*, caf::blocking_actor*>;
@@ -75,7 +76,7 @@ private:
   std::uint64_t last_token = 0;
   std::map<std::uint64_t, SubscriptionPtr> by_number;
   std::map<std::uint64_t, SubscriptionPtr> by_token;
-  std::map<caf::actor_addr, compat::DownWatch> watches;
+  std::map<caf::actor_addr, compat::TicketedDownWatch> watches;
 };
 
 struct Receipt::State {

@@ -15,6 +15,13 @@
 
 namespace datastream {
 
+namespace {
+
+/// What can be added to any clock.
+constexpr std::chrono::nanoseconds longest_wait = std::chrono::hours(24 * 365 * 100);
+
+} // namespace
+
 struct ThreadSubscription::State {
   explicit State(caf::actor_system& system)
       : self(system), in(self.ptr()),
@@ -29,6 +36,8 @@ struct ThreadSubscription::State {
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
   std::expected<EventBatch, RecvError> take(const std::stop_token& stop, Deadline deadline) {
+    if (!next && !disconnected && stop.stop_requested()) // no word to itself that nobody takes
+      return std::unexpected(RecvError::stopped);
     const std::stop_callback wake(stop,
                                   [to = caf::actor(self)] { compat::anon_send(to, wake_atom_v); });
     while (!next) {
@@ -103,10 +112,9 @@ std::expected<EventBatch, RecvError> ThreadSubscription::recv(const std::stop_to
 std::expected<EventBatch, RecvError> ThreadSubscription::recv_for(std::chrono::nanoseconds timeout,
                                                                   const std::stop_token& stop) {
   using Clock = std::chrono::steady_clock;
-  const auto now = Clock::now();
-  if (timeout > Clock::time_point::max() - now)
+  if (timeout > longest_wait)
     return recv(stop);
-  return state_->take(stop, now + timeout);
+  return state_->take(stop, Clock::now() + timeout);
 }
 
 const caf::error& ThreadSubscription::reason() const noexcept {

@@ -95,3 +95,23 @@ TEST_CASE("a_connection_that_is_refused_is_not_tried_again") {
   CHECK(found.error() == caf::sec::cannot_connect_to_node);
   CHECK(connector.attempts() == 1);
 }
+
+TEST_CASE("who_sets_only_the_first_delay_may_set_a_long_one") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n"}};
+  const Connector connector(test.system, node.ref(), 2, caf::sec::cannot_connect_to_node);
+  auto remote = connector.endpoint();
+  remote.retry_first = 20ms;
+  remote.retry_most = 1ms;
+  auto seen = std::make_shared<Seen>();
+  const auto begun = std::chrono::steady_clock::now();
+  const auto reader = test.system.spawn([=](caf::event_based_actor* self) -> caf::behavior {
+    Subscriber in{self};
+    in.subscribe(remote, recording(seen));
+    return in.handlers();
+  });
+  CHECK(eventually([&] { return seen->has_started(); }));
+  CHECK(std::chrono::steady_clock::now() - begun >= 2 * remote.retry_first);
+  CHECK(connector.attempts() == 3);
+  stop(reader);
+}

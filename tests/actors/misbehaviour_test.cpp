@@ -1,5 +1,6 @@
 // Programs that block CAF's workers, or throw: what is ours goes on.
 #include "actor_test.hpp"
+#include "log_recorder.hpp"
 #include "watchdog.hpp"
 
 #include <datastream/actors/consumer_actor.hpp>
@@ -190,4 +191,41 @@ TEST_CASE("every_actor_answers_what_it_does_not_know_with_an_error_and_lives_on"
   CHECK(ask<ConsumerLedger>(test.system, consumer, ledger_atom_v));
   stop(fanout);
   stop(consumer);
+}
+
+TEST_CASE("nobody_but_an_actor_itself_tells_of_its_end") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n"}};
+  Publisher publisher{test.system};
+  REQUIRE(publisher.offer("n", node.ref()));
+  auto seen = std::make_shared<Seen>();
+  const auto reader = spawn_recorder(test.system, node.ref(), seen);
+  REQUIRE(eventually([&] { return seen->has_started(); }));
+  const caf::error reason = caf::exit_reason::remote_link_unreachable;
+  for (const std::uint64_t ticket : {std::uint64_t{0}, std::uint64_t{1}, UINT64_MAX}) {
+    compat::anon_send(node.ref().actor(), down_atom_v, reader.address(), ticket, reason);
+    compat::anon_send(node.ref().actor(), down_atom_v, ticket, reason);
+    compat::anon_send(publisher.actor(), down_atom_v, std::string("n"), ticket, reason);
+    compat::anon_send(reader, down_atom_v, node.ref().actor().address(), ticket, reason);
+  }
+  CHECK(ask<caf::actor>(test.system, publisher.actor(), find_atom_v, std::string("n")) ==
+        node.ref().actor());
+  REQUIRE(node.producer().submit_text(ChannelId{1}, "all are there"));
+  CHECK(eventually([&] { return seen->frames() == 1; }));
+  CHECK(node.ledger().fanout.subscribers.size() == 1);
+  CHECK(seen->now().downs == 0);
+  stop(reader);
+}
+
+TEST_CASE("errors_that_a_peer_sends_without_end_are_few_lines_of_a_log") {
+  const LogRecorder log;
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n"}};
+  const auto begun = std::chrono::steady_clock::now();
+  for (int i = 0; i < 10'000; ++i)
+    compat::anon_send(node.ref().actor(), caf::make_error(caf::sec::unexpected_response));
+  CHECK(ask<PipeLedger>(test.system, node.ref().actor(), ledger_atom_v)); // behind all of them
+  const auto seconds = std::chrono::steady_clock::now() - begun;
+  CHECK(log.lines().size() >= 1);
+  CHECK(log.lines().size() <= 1 + std::chrono::ceil<std::chrono::seconds>(seconds).count());
 }

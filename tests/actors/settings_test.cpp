@@ -1,7 +1,7 @@
 #include "actor_test.hpp"
+#include "log_recorder.hpp"
 
 #include <datastream/actors/settings.hpp>
-#include <datastream/log_sink.hpp>
 
 #include <doctest/doctest.h>
 
@@ -25,21 +25,6 @@ struct ProgramConfig : Config {
 
 /// In the syntax of each CAF.
 constexpr auto configuration_file = "datastream {\n  mux-frames = 3\n}\n";
-
-/// What is logged while it exists.
-class Log {
-public:
-  Log()
-      : before_(set_log_sink([this](LogSeverity severity, std::string_view text) {
-          lines_.push_back(std::string(to_string(severity)) + ": " + std::string(text));
-        })) {}
-  ~Log() { set_log_sink(std::move(before_)); }
-  const std::vector<std::string>& lines() const { return lines_; }
-
-private:
-  std::vector<std::string> lines_;
-  LogSink before_;
-};
 
 } // namespace
 
@@ -112,7 +97,7 @@ TEST_CASE("an_endpoint_takes_its_settings_from_its_system_s_configuration") {
 TEST_CASE("a_wrong_setting_is_logged_and_the_endpoint_opens_as_its_program_says") {
   Config config;
   caf::put(config.content, "datastream.mux-frames", -4);
-  Log log;
+  LogRecorder log;
   caf::actor_system system{config};
   Endpoint node{system,
                 {.node = "n", .mux = {.frames = 2}, .tick_interval = EndpointOptions::manual}};

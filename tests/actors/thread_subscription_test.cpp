@@ -67,6 +67,21 @@ TEST_CASE("what_a_thread_leaves_lying_is_bounded_dropped_and_counted") {
   CHECK(dropped == 95);
 }
 
+TEST_CASE("a_thread_may_wait_longer_than_clocks_count") {
+  TestSystem test;
+  Endpoint node{test.system, {.node = "n"}};
+  auto in = ThreadSubscription::open(test.system, node.ref());
+  REQUIRE(in);
+  for (const std::chrono::nanoseconds timeout :
+       {std::chrono::nanoseconds(std::chrono::hours(24 * 365 * 250)),
+        std::chrono::nanoseconds::max()}) {
+    std::jthread producer([&] { node.producer().submit_text(ChannelId{1}, "late"); });
+    const auto batch = in->recv_for(timeout);
+    REQUIRE(batch);
+    CHECK(batch->frames.size() == 1);
+  }
+}
+
 TEST_CASE("a_stop_token_and_the_endpoint_s_end_wake_a_waiting_thread") {
   TestSystem test;
   Endpoint node{test.system, {.node = "n"}};

@@ -62,7 +62,7 @@ private:
   std::shared_ptr<std::latch> gone_;
   std::unique_ptr<SubscriberActors<DatastreamEndpoint>> subscribers_; // unless they have an actor
   caf::actor fanout_;                                                 // of their own
-  std::optional<compat::DownWatch> fanout_watch_;
+  std::optional<compat::TicketedDownWatch> fanout_watch_;
   bool publishing_ = false;           // the fanout actor has not answered yet
   std::uint64_t poll_generation_ = 0; // polls of older generations are void
   std::chrono::steady_clock::time_point last_frame_;

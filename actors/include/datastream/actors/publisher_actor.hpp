@@ -38,9 +38,9 @@ public:
 private:
   struct Offer {
     Offer(const caf::actor& offered, const caf::actor& self, const std::string& name)
-        : actor(offered), watch(offered, self, down_atom_v, name, offered.address()) {}
+        : actor(offered), watch(offered, self, down_atom_v, name) {}
     caf::actor actor;
-    compat::DownWatch watch;
+    compat::TicketedDownWatch watch;
   };
 
   caf::result<bool> offer(const std::string& name, const caf::actor& actor);

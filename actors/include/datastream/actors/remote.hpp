@@ -23,6 +23,8 @@ struct RemoteEndpoint {
   std::string name{};
   /// How long to wait for an answer to each step of looking for it.
   std::chrono::milliseconds timeout = defaults::connect_timeout;
+  /// Between two times that it is looked for: at first, and at most. Never more often than at
+  /// first.
   std::chrono::milliseconds retry_first = defaults::retry_first;
   std::chrono::milliseconds retry_most = defaults::retry_most;
   /// Who connects: by default the system's middleman. For TLS:

@@ -13,7 +13,9 @@
 #include <caf/error.hpp>
 #include <caf/fwd.hpp>
 
+#include <cstdint>
 #include <functional>
+#include <random>
 #include <utility>
 
 namespace datastream::compat {
@@ -75,6 +77,27 @@ public:
 
 private:
   detail::AtEnd at_end_;
+};
+
+/// The same for actors that strangers can send to: what it sends is `parts..., ticket, reason`, and
+/// nobody else can guess the ticket. So a watcher that asks `sent` believes no forged word, nor a
+/// late one of an earlier watch.
+class TicketedDownWatch {
+public:
+  template <class... Ts>
+  TicketedDownWatch(const caf::actor& target, const caf::actor& watcher, Ts... parts)
+      : ticket_(new_ticket()), watch_(target, watcher, parts..., ticket_) {}
+
+  bool sent(std::uint64_t ticket) const noexcept { return ticket == ticket_; }
+
+private:
+  static std::uint64_t new_ticket() {
+    std::random_device random;
+    return std::uniform_int_distribution<std::uint64_t>()(random);
+  }
+
+  std::uint64_t ticket_;
+  DownWatch watch_;
 };
 
 /// Keeps the actor system of `self` from stopping its modules until everybody who begins to watch
