@@ -93,8 +93,9 @@ private:
   std::shared_ptr<const Impl> impl_;
 };
 
-/// Walks the blocks of a stream, each found when the walk reaches its segment, decoded when the walk reaches its lowest position and let go
-/// when it is used up. An input iterator: of one walk there is one place.
+/// Walks the blocks of a stream, each found when the walk reaches its segment, decoded when it
+/// reaches its lowest position and let go when it is used up. An input iterator: of one walk there
+/// is one place.
 class ArchivedStream::Iterator {
 public:
   using iterator_concept = std::input_iterator_tag;
