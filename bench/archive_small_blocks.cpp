@@ -50,12 +50,13 @@ private:
 void fill(const std::filesystem::path& directory, const datastream::StreamId& id,
           const NoiseSet& payloads, std::size_t blocks, std::size_t frames_in_block) {
   UnsyncedFiles files;
-  // Each batch is more than a group may be.
-  auto archive = datastream::Archive::open(directory, {.group_bytes = 1, .files = &files});
+  auto archive = datastream::Archive::open(directory, {.files = &files});
   require(archive.has_value(), "the archive opens");
-  for (std::size_t block = 0; block < blocks; ++block)
+  for (std::size_t block = 0; block < blocks; ++block) {
     (*archive)->append(payloads.batch(id, block * frames_in_block, frames_in_block));
-  require((*archive)->close().has_value(), "every frame is written");
+    require((*archive)->flush().has_value(), "every batch is a group");
+  }
+  require((*archive)->close().has_value(), "the archive is closed");
 }
 
 datastream::ArchivedStream stream_of(datastream::ArchiveReader& reader,
