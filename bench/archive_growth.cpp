@@ -1,10 +1,13 @@
 /// datastream_bench_archive: what an archive costs as it grows. One line for each size: files,
 /// opening to write and to read, memory, frames read one by one at random, and everything read.
-/// Warm.
+/// Warm. Then the same for blocks, where they are small.
 ///
 ///     datastream_bench_archive [FRAMES...]          100,000, 1,000,000 and 10,000,000 by default
+///     datastream_bench_archive --blocks [BLOCKS...] of one frame; by default 100,000, the same of
+///                                                   16 frames, and 1,000,000
 
 #include "archive_frames.hpp"
+#include "archive_small_blocks.hpp"
 
 #include "harness/clock.hpp"
 #include "harness/compare.hpp"
@@ -23,6 +26,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <random>
+#include <ranges>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -108,16 +113,36 @@ void measure(std::size_t frames) {
   std::fflush(stdout);
 }
 
-} // namespace
-
-int main(int argc, char** argv) {
+void measure_growth(const std::vector<std::size_t>& sizes) {
   fmt::print("{:>12}{:>10}{:>12}{:>12}{:>12}{:>12}{:>12}{:>10}{:>10}{:>12}\n", "frames",
              "files, MB", "writer, ms", "MB", "reindex, ms", "reader, ms", "MB", "point, us",
              "99 %", "scan, ns/f");
-  if (argc > 1)
-    for (int i = 1; i < argc; ++i)
-      measure(std::strtoull(argv[i], nullptr, 10));
-  else
-    for (const std::size_t frames : {100'000UL, 1'000'000UL, 10'000'000UL})
-      measure(frames);
+  for (const std::size_t frames : sizes)
+    measure(frames);
+}
+
+void measure_blocks(const std::vector<std::size_t>& sizes) {
+  print_head_of_small_blocks();
+  for (const std::size_t blocks : sizes)
+    measure_small_blocks(blocks, 1);
+  if (sizes.empty()) {
+    measure_small_blocks(100'000, 1);
+    measure_small_blocks(100'000, 16);
+    measure_small_blocks(1'000'000, 1);
+  }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string_view> arguments(argv + 1, argv + argc);
+  const bool only_blocks = !arguments.empty() && arguments.front() == "--blocks";
+  std::vector<std::size_t> sizes;
+  for (const std::string_view argument : arguments | std::views::drop(only_blocks ? 1 : 0))
+    sizes.push_back(std::strtoull(argument.data(), nullptr, 10));
+  if (!only_blocks)
+    measure_growth(sizes.empty() ? std::vector<std::size_t>{100'000, 1'000'000, 10'000'000}
+                                 : sizes);
+  if (only_blocks || sizes.empty())
+    measure_blocks(sizes);
 }

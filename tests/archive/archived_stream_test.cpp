@@ -235,6 +235,9 @@ TEST_CASE("of_a_position_that_an_archive_has_twice_the_first_one_counts") {
   const ArchivedStream stream = stream_in(reader);
   CHECK(copied(stream.frames()) ==
         std::vector<Frame>{{{1}, {4}, "a"}, {{1}, {5}, "first"}, {{1}, {6}, "b"}, {{1}, {7}, "x"}});
+  CHECK((*stream.at({5}))->payload == "first");
+  CHECK((*stream.at({7}))->payload == "x");
+  CHECK(stream.load_last(4)->size() == 4);
 }
 
 TEST_CASE("a_walk_reads_a_block_when_it_reaches_it_and_a_point_reads_what_may_have_it") {

@@ -4,6 +4,7 @@
 #include "archived_stream_impl.hpp"
 #include "read_block.hpp"
 #include "segment_set.hpp"
+#include "stream_blocks.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -38,7 +39,10 @@ public:
 
 private:
   SegmentInfo info(std::size_t segment, const SegmentIndex& index) const;
-  /// Visits every block of the snapshot that has frames, or answers the first hole.
+  /// Visits the index of every segment of the snapshot, or answers the first hole.
+  template <class Visit>
+  std::optional<ArchiveError> each_index(Holes holes, Visit visit);
+  /// The same for every block that has frames.
   template <class Visit>
   std::optional<ArchiveError> each_frames_block(Holes holes, Visit visit);
   /// The same for what blocks of descriptors say.
@@ -80,40 +84,43 @@ ArchiveReader::Impl::read_from(std::uint64_t from, ReadFilter filter) {
 }
 
 template <class Visit>
-std::optional<ArchiveError> ArchiveReader::Impl::each_frames_block(Holes holes, Visit visit) {
+std::optional<ArchiveError> ArchiveReader::Impl::each_index(Holes holes, Visit visit) {
   std::optional<ArchiveError> first;
-  const auto visit_index = [&](std::size_t, const SegmentIndexPtr& index) {
-    for (std::size_t i = 0, count = index->size(); i < count; ++i) {
-      const IndexEntry& entry = index->entry(i);
-      // Others may have looked further.
-      if (entry.header.kind == BlockKind::frames && entry.header.first_sequence < end_sequence())
-        visit(entry);
-    }
-  };
-  set_->each_index(*snapshot_, visit_index, [&](ArchiveError error) {
+  set_->each_index(*snapshot_, visit, [&](ArchiveError error) {
     if (holes == Holes::refuse && !first)
       first = std::move(error);
   });
   return first;
 }
 
+template <class Visit>
+std::optional<ArchiveError> ArchiveReader::Impl::each_frames_block(Holes holes, Visit visit) {
+  return each_index(holes, [&](std::size_t, const SegmentIndexPtr& index) {
+    for (std::size_t i = 0, count = index->size(); i < count; ++i) {
+      const IndexEntry& entry = index->entry(i);
+      // Others may have looked further.
+      if (entry.header.kind == BlockKind::frames && entry.header.first_sequence < end_sequence())
+        visit(entry);
+    }
+  });
+}
+
 std::expected<std::shared_ptr<const ArchivedStream::Impl>, ArchiveError>
 ArchiveReader::Impl::stream(const StreamId& stream, Holes holes) {
-  std::vector<StreamBlock> blocks;
-  auto error = each_frames_block(holes, [&](const IndexEntry& entry) {
-    for (const BlockStream& part : entry.directory.streams)
-      if (*part.stream == stream)
-        blocks.push_back({entry.offset, entry.header.first_sequence, part.lowest, part.highest,
-                          part.frames, entry.header.frames});
+  std::vector<StreamPart> parts;
+  auto error = each_index(holes, [&](std::size_t segment, const SegmentIndexPtr& index) {
+    const StreamBlocks blocks(*index, stream, end_sequence());
+    if (!blocks.empty())
+      parts.push_back({segment, blocks.sequences(), blocks.checksum(), blocks.extent(), {}});
   });
   if (error)
     return std::unexpected(std::move(*error));
-  if (blocks.empty())
+  if (parts.empty())
     return std::unexpected(
         ArchiveError{ArchiveError::Kind::unknown_stream,
                      snapshot_->directory.string() + ": there is nothing of " + to_string(stream),
                      {}});
-  return std::make_shared<const ArchivedStream::Impl>(stream, snapshot_, std::move(blocks));
+  return std::make_shared<const ArchivedStream::Impl>(stream, set_, snapshot_, std::move(parts));
 }
 
 std::expected<std::vector<ArchivedStreamInfo>, ArchiveError>

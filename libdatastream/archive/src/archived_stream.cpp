@@ -5,51 +5,72 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
-#include <list>
+#include <queue>
 #include <ranges>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 namespace datastream {
 
 using namespace format;
 
-ArchivedStream::Impl::Impl(StreamId id, SnapshotPtr snapshot, std::vector<StreamBlock> blocks)
-    : id_(std::move(id)), snapshot_(std::move(snapshot)), blocks_(std::move(blocks)) {
-  std::ranges::sort(blocks_, {}, [](const StreamBlock& block) {
-    return std::pair(block.lowest, block.first_sequence);
-  });
-  blocks_.shrink_to_fit();
-  reach_.reserve(blocks_.size());
-  for (const StreamBlock& block : blocks_) {
-    reach_.push_back(reach_.empty() ? block.highest : std::max(reach_.back(), block.highest));
-    size_ += block.frames;
-  }
+ArchivedStream::Impl::Impl(StreamId id, std::shared_ptr<SegmentSet> set, SnapshotPtr snapshot,
+                           std::vector<StreamPart> parts)
+    : id_(std::move(id)), set_(std::move(set)), snapshot_(std::move(snapshot)),
+      parts_(std::move(parts)), kept_(defaults::archive_stream_blocks_bytes) {
+  for (const StreamPart& part : parts_)
+    extent_.add(part.extent);
 }
 
 std::optional<Position> ArchivedStream::Impl::first() const noexcept {
-  return blocks_.empty() ? std::nullopt : std::optional(blocks_.front().lowest);
+  return size() > 0 ? std::optional(extent_.lowest) : std::nullopt;
 }
 
 std::optional<Position> ArchivedStream::Impl::last() const noexcept {
-  return reach_.empty() ? std::nullopt : std::optional(reach_.back());
+  return size() > 0 ? std::optional(extent_.highest) : std::nullopt;
 }
 
-std::size_t ArchivedStream::Impl::first_reaching(Position position) const {
-  return static_cast<std::size_t>(std::ranges::lower_bound(reach_, position) - reach_.begin());
-}
-
-Position ArchivedStream::Impl::begin_of_last(std::size_t count) const {
-  std::uint64_t frames = 0;
-  for (std::size_t i = blocks_.size(); i-- > 0;) {
-    frames += blocks_[i].frames;
-    if (frames >= count)
-      return blocks_[i].lowest;
+std::expected<ArchivedStream::Impl::BlocksPtr, ArchiveError>
+ArchivedStream::Impl::blocks(std::size_t part) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const BlocksPtr* known = kept_.find(part))
+      return *known;
   }
-  return {};
+  auto blocks = take_blocks(parts_[part]);
+  if (!blocks)
+    return blocks;
+  const std::lock_guard lock(mutex_);
+  if (const BlocksPtr* known = kept_.find(part)) // somebody else has been faster
+    return *known;
+  return kept_.keep(part, *blocks, (*blocks)->bytes());
+}
+
+void ArchivedStream::Impl::let_go(std::size_t part) const {
+  const std::lock_guard lock(mutex_);
+  kept_.let_go(part);
+}
+
+std::expected<ArchivedStream::Impl::BlocksPtr, ArchiveError>
+ArchivedStream::Impl::take_blocks(const StreamPart& part) const {
+  const auto fails = [&](ArchiveError why) {
+    why.lost = part.sequences;
+    return std::unexpected(std::move(why));
+  };
+  const auto index = set_->index(*snapshot_, part.segment);
+  if (!index)
+    return fails(index.error());
+  auto blocks = std::make_shared<StreamBlocks>(**index, id_, snapshot_->tip.end_sequence);
+  if (blocks->checksum() != part.checksum) {
+    auto stop = (*index)->state().stop;
+    return fails(stop ? std::move(*stop)
+                      : damaged(snapshot_->segments[part.segment].file->path(), 0,
+                                {"the segment has not the blocks that it had"}));
+  }
+  if (!part.lost.empty())
+    blocks->leave_out(part.lost);
+  return blocks;
 }
 
 bool ArchivedStream::Impl::is_entry_of(const IndexEntry& entry, const StreamBlock& block) const {
@@ -93,145 +114,77 @@ ArchivedStream::Impl::read(const StreamBlock& block) const {
   return read;
 }
 
-/// The blocks that have been reached, as a heap with the lowest position in front. Before a
-/// position is shown, every block that may have a lower one has been reached. What was read of them
-/// is kept up to a bound: what was not in front for longest is let go, and read again.
-class ArchivedStream::Iterator::Walk {
-public:
-  Walk(std::shared_ptr<const Impl> stream, Position from)
-      : stream_(std::move(stream)), from_(from), next_(stream_->first_reaching(from)) {
-    reach();
-    read_front();
-  }
-
-  bool done() const noexcept { return reached_.empty(); }
-  Position position() const noexcept { return reached_.front().position; }
-  FrameView frame() const noexcept {
-    const StreamFrames& frames = kept_.front().frames;
-    const FrameHeader& header = frames.headers[reached_.front().at];
-    return {
-        header.channel, header.position, {frames.block->data() + header.offset, header.length}, {}};
-  }
-
-  void advance() {
-    const Position before = position();
-    do {
-      step();
-      reach();
-      read_front();
-    } while (!done() && position() == before); // what was stored first stays
-  }
-
-private:
-  struct Reached {
-    std::size_t block = 0; ///< which of the stream's
-    std::uint64_t sequence = 0;
-    std::size_t at = 0; ///< which of its frames is next
-    Position position;  ///< of that one
-
-    bool operator>(const Reached& other) const noexcept {
-      return position != other.position ? position > other.position : sequence > other.sequence;
+std::expected<std::optional<Frame>, ArchiveError>
+ArchivedStream::Impl::at(Position position) const {
+  // In the order of their sequences: what was stored first counts.
+  for (std::size_t part = 0; part < parts_.size(); ++part) {
+    const StreamExtent& extent = parts_[part].extent;
+    if (position < extent.lowest || position > extent.highest)
+      continue;
+    const auto blocks = this->blocks(part);
+    if (!blocks)
+      return std::unexpected(blocks.error());
+    for (const StreamBlock& block : (*blocks)->around(position)) {
+      const auto frames = read(block);
+      if (!frames)
+        return std::unexpected(frames.error());
+      const auto found =
+          std::ranges::lower_bound(frames->headers, position, {}, &FrameHeader::position);
+      if (found != frames->headers.end() && found->position == position)
+        return Frame{found->channel, position,
+                     std::string(frames->block->data() + found->offset, found->length)};
     }
-  };
-  struct Kept {
-    std::size_t block = 0;
-    StreamFrames frames;
-
-    std::size_t bytes() const noexcept {
-      return frames.block->capacity() + frames.headers.size() * sizeof(FrameHeader);
-    }
-  };
-
-  void step() {
-    std::ranges::pop_heap(reached_, std::greater());
-    Reached& stepped = reached_.back();
-    const std::vector<FrameHeader>& headers = kept_.front().frames.headers;
-    if (++stepped.at == headers.size()) {
-      let_go(kept_.begin());
-      reached_.pop_back();
-      return;
-    }
-    stepped.position = headers[stepped.at].position;
-    std::ranges::push_heap(reached_, std::greater());
   }
-
-  void reach() {
-    const std::vector<StreamBlock>& blocks = stream_->blocks();
-    for (; next_ < blocks.size() && (done() || blocks[next_].lowest <= position()); ++next_)
-      if (blocks[next_].highest >= from_)
-        take(next_);
-  }
-
-  void take(std::size_t block) {
-    const std::vector<FrameHeader>& headers = read(block).headers;
-    const auto first = std::ranges::lower_bound(headers, from_, {}, &FrameHeader::position);
-    reached_.push_back({block, stream_->blocks()[block].first_sequence,
-                        static_cast<std::size_t>(first - headers.begin()), first->position});
-    std::ranges::push_heap(reached_, std::greater());
-  }
-
-  /// What is in front of the heap is what was read last.
-  void read_front() {
-    if (!done() && (kept_.empty() || kept_.front().block != reached_.front().block))
-      read(reached_.front().block);
-  }
-
-  const StreamFrames& read(std::size_t block) {
-    if (const auto known = where_.find(block); known != where_.end()) {
-      kept_.splice(kept_.begin(), kept_, known->second);
-      return kept_.front().frames;
-    }
-    auto frames = stream_->read(stream_->blocks()[block]);
-    if (!frames)
-      throw ArchiveReadFailed(std::move(frames.error()));
-    kept_.push_front({block, std::move(*frames)});
-    where_.emplace(block, kept_.begin());
-    bytes_ += kept_.front().bytes();
-    while (bytes_ > defaults::archive_view_bytes && kept_.size() > 1)
-      let_go(std::prev(kept_.end()));
-    return kept_.front().frames;
-  }
-
-  void let_go(std::list<Kept>::iterator kept) {
-    bytes_ -= kept->bytes();
-    where_.erase(kept->block);
-    kept_.erase(kept);
-  }
-
-  std::shared_ptr<const Impl> stream_;
-  Position from_;
-  std::size_t next_; ///< the first block that has not been reached
-  std::vector<Reached> reached_;
-  std::list<Kept> kept_; ///< of blocks that have been reached, the one that was read last first
-  std::unordered_map<std::size_t, std::list<Kept>::iterator> where_;
-  std::size_t bytes_ = 0; ///< of those that are kept
-};
-
-ArchivedStream::Iterator::Iterator() = default;
-ArchivedStream::Iterator::Iterator(std::unique_ptr<Walk> walk) : walk_(std::move(walk)) {}
-ArchivedStream::Iterator::Iterator(Iterator&&) noexcept = default;
-ArchivedStream::Iterator& ArchivedStream::Iterator::operator=(Iterator&&) noexcept = default;
-ArchivedStream::Iterator::~Iterator() = default;
-
-FrameView ArchivedStream::Iterator::operator*() const noexcept {
-  return walk_->frame();
+  return std::nullopt;
 }
 
-Position ArchivedStream::Iterator::position() const noexcept {
-  return walk_->position();
+std::expected<Position, ArchiveError>
+ArchivedStream::Impl::begin_of_last(std::uint64_t count) const {
+  if (count >= size())
+    return extent_.lowest;
+  std::vector<std::size_t> order(parts_.size());
+  std::ranges::copy(std::views::iota(std::size_t{0}, order.size()), order.begin());
+  std::ranges::sort(order, std::greater(),
+                    [&](std::size_t part) { return parts_[part].extent.highest; });
+  // The blocks that begin last, as few as have so many frames; the one that begins first in front.
+  using Begin = std::pair<Position, std::uint32_t>;
+  std::priority_queue<Begin, std::vector<Begin>, std::greater<>> tail;
+  std::uint64_t frames = 0;
+  for (const std::size_t part : order) {
+    if (frames >= count && parts_[part].extent.highest <= tail.top().first)
+      break;
+    const auto blocks = this->blocks(part);
+    if (!blocks)
+      return std::unexpected(blocks.error());
+    for (const StreamBlock& block : **blocks) {
+      tail.emplace(block.lowest, block.frames);
+      frames += block.frames;
+      for (; frames - tail.top().second >= count; tail.pop())
+        frames -= tail.top().second;
+    }
+  }
+  return tail.top().first;
 }
 
-ArchivedStream::Iterator& ArchivedStream::Iterator::operator++() {
-  walk_->advance();
-  return *this;
-}
-
-bool ArchivedStream::Iterator::operator==(std::default_sentinel_t) const noexcept {
-  return !walk_ || walk_->done();
-}
-
-ArchivedStream::Iterator ArchivedStream::Frames::begin() const {
-  return Iterator(std::make_unique<Iterator::Walk>(stream_, from_));
+std::shared_ptr<const ArchivedStream::Impl>
+ArchivedStream::Impl::without(SequenceRange lost) const {
+  std::vector<StreamPart> left;
+  left.reserve(parts_.size());
+  for (const StreamPart& whole : parts_) {
+    const SequenceRange& has = whole.sequences;
+    if (lost.first <= has.first && lost.last >= has.last)
+      continue;
+    StreamPart part = whole;
+    if (lost.first <= has.last && lost.last >= has.first) {
+      part.lost.push_back(lost);
+      // If the index cannot be read now, all of the segment counts until that turns out.
+      if (const auto blocks = take_blocks(part))
+        part.extent = (*blocks)->extent();
+    }
+    if (part.extent.frames > 0)
+      left.push_back(std::move(part));
+  }
+  return std::make_shared<const Impl>(id_, set_, snapshot_, std::move(left));
 }
 
 ArchivedStream::ArchivedStream(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
@@ -257,29 +210,11 @@ ArchivedStream::Frames ArchivedStream::frames_from(Position position) const {
 }
 
 ArchivedStream ArchivedStream::without(SequenceRange lost) const {
-  std::vector<StreamBlock> blocks = impl_->blocks();
-  std::erase_if(blocks, [&](const StreamBlock& block) {
-    return block.first_sequence <= lost.last.value && block.end_sequence() > lost.first.value;
-  });
-  return ArchivedStream(std::make_shared<const Impl>(id(), impl_->snapshot(), std::move(blocks)));
+  return ArchivedStream(impl_->without(lost));
 }
 
 std::expected<std::optional<Frame>, ArchiveError> ArchivedStream::at(Position position) const {
-  const std::vector<StreamBlock>& blocks = impl_->blocks();
-  for (std::size_t i = impl_->first_reaching(position);
-       i < blocks.size() && blocks[i].lowest <= position; ++i) {
-    if (blocks[i].highest < position)
-      continue;
-    const auto frames = impl_->read(blocks[i]);
-    if (!frames)
-      return std::unexpected(frames.error());
-    const auto found =
-        std::ranges::lower_bound(frames->headers, position, {}, &FrameHeader::position);
-    if (found != frames->headers.end() && found->position == position)
-      return Frame{found->channel, position,
-                   std::string(frames->block->data() + found->offset, found->length)};
-  }
-  return std::nullopt;
+  return impl_->at(position);
 }
 
 std::expected<StoredStream, ArchiveError> ArchivedStream::load(Position lowest,
@@ -302,13 +237,20 @@ std::expected<StoredStream, ArchiveError> ArchivedStream::load_last(std::size_t 
   if (count == 0 || empty())
     return last;
   // Whole blocks first: how many of their frames are too many is not known before.
-  const auto blocks = load(impl_->begin_of_last(count), *impl_->last());
-  if (!blocks)
-    return std::unexpected(blocks.error());
-  const std::size_t more = blocks->size() - std::min(count, blocks->size());
-  for (const FrameView& frame : blocks->frames() | std::views::drop(more))
-    last.accept(frame);
-  return last;
+  for (std::uint64_t wanted = count;; wanted *= 2) {
+    const auto begin = impl_->begin_of_last(wanted);
+    if (!begin)
+      return std::unexpected(begin.error());
+    const auto blocks = load(*begin, *impl_->last());
+    if (!blocks)
+      return std::unexpected(blocks.error());
+    if (blocks->size() < count && *begin > *impl_->first())
+      continue; // some are there twice
+    const std::size_t more = blocks->size() - std::min(count, blocks->size());
+    for (const FrameView& frame : blocks->frames() | std::views::drop(more))
+      last.accept(frame);
+    return last;
+  }
 }
 
 } // namespace datastream

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "recently_used.hpp"
 #include "segment_set.hpp"
+#include "stream_blocks.hpp"
 
 #include <datastream/archive/archived_stream.hpp>
 #include <datastream/model/block.hpp>
@@ -9,24 +11,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
 namespace datastream {
 
-/// A block that has frames of a stream. What else is known of it is read again with its body, and
-/// its sequence tells its segment, so that many blocks cost little memory.
-struct StreamBlock {
-  std::uint64_t offset = 0;
-  std::uint64_t first_sequence = 0;
-  Position lowest; ///< of the stream's frames
-  Position highest;
-  std::uint32_t frames = 0;       ///< of the stream
-  std::uint32_t block_frames = 0; ///< of all streams
-
-  std::uint64_t end_sequence() const { return first_sequence + block_frames; }
+/// What a segment has of a stream: all that is kept of it while nobody reads there.
+struct StreamPart {
+  std::size_t segment = 0;         ///< of the snapshot
+  SequenceRange sequences;         ///< from the first to the last of its blocks
+  std::uint64_t checksum = 0;      ///< of these blocks
+  StreamExtent extent;             ///< without those that are lost
+  std::vector<SequenceRange> lost; ///< what was left out here
 };
-static_assert(sizeof(StreamBlock) == 40);
 
 /// The frames that a block has of a stream, in position order.
 struct StreamFrames {
@@ -34,35 +33,46 @@ struct StreamFrames {
   std::vector<FrameHeader> headers;
 };
 
+/// Thread safety: const functions, any thread. No lock is held while something is read.
 class ArchivedStream::Impl {
 public:
-  /// `blocks`: of segments of the snapshot.
-  Impl(StreamId id, SnapshotPtr snapshot, std::vector<StreamBlock> blocks);
+  using BlocksPtr = std::shared_ptr<const StreamBlocks>;
+
+  /// `parts`: ascending by segment, none of them empty.
+  Impl(StreamId id, std::shared_ptr<SegmentSet> set, SnapshotPtr snapshot,
+       std::vector<StreamPart> parts);
 
   const StreamId& id() const noexcept { return id_; }
-  const SnapshotPtr& snapshot() const noexcept { return snapshot_; }
-  std::uint64_t size() const noexcept { return size_; }
+  std::uint64_t size() const noexcept { return extent_.frames; }
   std::optional<Position> first() const noexcept;
   std::optional<Position> last() const noexcept;
 
-  /// Ascending by lowest position, and by sequence where that is the same.
-  const std::vector<StreamBlock>& blocks() const noexcept { return blocks_; }
-  /// The first block that may have a position, or one above it.
-  std::size_t first_reaching(Position position) const;
-  /// A position that at least `count` frames are not below.
-  Position begin_of_last(std::size_t count) const;
+  const std::vector<StreamPart>& parts() const noexcept { return parts_; }
+  /// The blocks of a part. Those that were used last are kept, up to a bound.
+  std::expected<BlocksPtr, ArchiveError> blocks(std::size_t part) const;
+  /// Nobody is expected to need the blocks of this part again.
+  void let_go(std::size_t part) const;
 
   std::expected<StreamFrames, ArchiveError> read(const StreamBlock& block) const;
+  std::expected<std::optional<Frame>, ArchiveError> at(Position position) const;
+  /// A position that at least `count` frames are not below, or all.
+  std::expected<Position, ArchiveError> begin_of_last(std::uint64_t count) const;
+
+  std::shared_ptr<const Impl> without(SequenceRange lost) const;
 
 private:
+  std::expected<BlocksPtr, ArchiveError> take_blocks(const StreamPart& part) const;
   /// Whether an entry is that of this block.
   bool is_entry_of(const format::IndexEntry& entry, const StreamBlock& block) const;
 
   StreamId id_;
+  std::shared_ptr<SegmentSet> set_;
   SnapshotPtr snapshot_;
-  std::vector<StreamBlock> blocks_;
-  std::vector<Position> reach_; ///< for each block, the highest position up to and with it
-  std::uint64_t size_ = 0;
+  std::vector<StreamPart> parts_;
+  StreamExtent extent_; ///< of all parts
+
+  mutable std::mutex mutex_;
+  mutable RecentlyUsed<std::size_t, BlocksPtr> kept_; ///< by part
 };
 
 } // namespace datastream

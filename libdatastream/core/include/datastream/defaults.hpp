@@ -127,6 +127,10 @@ inline constexpr std::size_t archive_reader_index_bytes = 64U << 20U;
 /// Bytes of blocks that a walk over a stream of an archive keeps while their positions overlap: 256
 /// ordinary ones, each of a batch that arrived far out of order. They are read again otherwise.
 inline constexpr std::size_t archive_view_bytes = 64U << 20U;
+/// Bytes of lists of blocks, one for each segment, that a stream of an archive keeps for who reads
+/// frames here and there: those of 1.4 million blocks. They are taken from the segments' indexes
+/// again otherwise, which takes up to a quarter of a second where blocks are smallest.
+inline constexpr std::size_t archive_stream_blocks_bytes = 64U << 20U;
 
 /// Levels of nesting that a JSON document may have, as peers of this protocol have it.
 inline constexpr std::size_t json_depth = 127;

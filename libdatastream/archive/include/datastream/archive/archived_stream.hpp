@@ -38,13 +38,18 @@ private:
 ///     for (const LogEntry& entry : merged_log(*stream))
 ///       std::cout << entry << '\n';
 ///
-/// Memory: 48 bytes for each block that has frames of the stream, which is 48 MB for a million
-/// frames that came one by one; and while walking the blocks whose positions overlap, which is one
-/// or two unless frames arrived far out of order. They are kept up to
-/// `defaults::archive_view_bytes`, and at least the one that is walked through; beyond that they
-/// are read again, which takes time.
+/// Memory: 80 bytes for each segment that has frames of the stream, and as many as it was told in
+/// `without` for each range that is lost. While it is read, lists of the blocks of segments, 48
+/// bytes a block, up to `defaults::archive_stream_blocks_bytes` and at least one; what a walk has
+/// used up is let go. A walk has 24 bytes for each segment before it, and 56 for each block whose
+/// positions reach from before to behind its place: one or two unless frames arrived far out of
+/// order. What it has read of them is kept up to `defaults::archive_view_bytes`, and at least the
+/// block that is walked through. What was let go is read again when it is needed, which takes time.
 ///
-/// Errors: iterators throw `ArchiveReadFailed`, and everything `std::bad_alloc`.
+/// Errors: iterators throw `ArchiveReadFailed`, and everything `std::bad_alloc`. A segment whose
+/// index can no longer be read, or is not what it was when the stream was opened, costs everything
+/// that it had of the stream, from where somebody gets to it: the error names its sequences.
+/// `ArchiveReader::stream` then finds what is left of it.
 ///
 /// Ownership: ranges and iterators keep what they need; a frame lives until its iterator moves on,
 /// and a name or text taken from it no longer. Thread safety: const
@@ -55,7 +60,7 @@ public:
   class Frames;
 
   const StreamId& id() const noexcept;
-  /// Frames stored.
+  /// Frames stored, also those that a position has twice, of which only the first is shown.
   std::uint64_t size() const noexcept;
   bool empty() const noexcept { return size() == 0; }
   std::optional<Position> first() const noexcept;
@@ -74,7 +79,8 @@ public:
   std::expected<StoredStream, ArchiveError> load_last(std::size_t count) const;
 
   /// The same without the blocks that have any of these sequences: to read on when an error has
-  /// named them.
+  /// named them. Reads the index of a segment that loses a part. If that fails, `size`, `first` and
+  /// `last` do not yet know of the loss, and the segment is an error for whoever gets to it.
   ArchivedStream without(SequenceRange lost) const;
 
   /// Nothing is removed from an archive yet.
@@ -87,8 +93,9 @@ private:
   std::shared_ptr<const Impl> impl_;
 };
 
-/// Walks the blocks of a stream, each decoded when the walk reaches its lowest position and let go
-/// when it is used up. An input iterator: of one walk there is one place.
+/// Walks the blocks of a stream, each found when the walk reaches its segment, decoded when it
+/// reaches its lowest position and let go when it is used up. An input iterator: of one walk there
+/// is one place.
 class ArchivedStream::Iterator {
 public:
   using iterator_concept = std::input_iterator_tag;
