@@ -1,8 +1,10 @@
 #include <datastream/archive/archive.hpp>
 
+#include "archive_directory.hpp"
 #include "format/descriptors_block.hpp"
 #include "group.hpp"
-#include "recovery.hpp"
+#include "group_writer.hpp"
+#include "stored_positions.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -26,6 +28,8 @@ std::int64_t microseconds(std::chrono::system_clock::time_point time) {
 
 } // namespace
 
+/// Takes what is to be stored, has it stored by a thread of its own, and tells what became of it:
+/// states, tickets and counts. What that thread alone has is its `GroupWriter`.
 class Archive::Impl {
 public:
   Impl(std::filesystem::path directory, ArchiveOptions options)
@@ -62,6 +66,7 @@ private:
   struct Committing {
     Group group;
     StoredPositions::Changes changes{};
+    std::vector<format::BlockStream> streams{}; ///< what is in it, once it is laid out
     std::uint64_t ticket = 0;
     /// Why it was not stored, should it not be.
     std::uint64_t NotStored::* reason = &NotStored::suspended;
@@ -103,17 +108,14 @@ private:
   void run();
   bool wants_commit() const;
   void commit_filling(Lock& lock);
-  /// Makes a group durable; what it has of each stream goes to `streams`.
-  std::expected<void, WriteFailure> write_segment(Committing& committing,
-                                                  std::vector<format::BlockStream>& streams);
-  std::expected<void, WriteFailure> next_segment();
-  std::expected<void, ArchiveError> write_tip();
-  std::expected<void, ArchiveError> write_metadata(const Committing& committing);
+  /// Makes a group durable.
+  std::expected<void, WriteFailure> store(Committing& committing);
+  std::expected<void, ArchiveError> publish();
+  std::expected<void, ArchiveError> follow(const Committing& committing);
   ArchiveError no_memory() const;
   void fail(Lock& lock, Committing& committing, const WriteFailure& failure);
   void stop(Lock& lock, ArchiveError error);
   void try_to_resume(Lock& lock);
-  std::expected<void, WriteFailure> reopen();
 
   // Without the lock, which is taken back.
   void tell(Lock& lock, const std::function<void(const ArchiveError&)>& event,
@@ -127,13 +129,8 @@ private:
   std::unique_ptr<FileLock> lock_;
 
   // The committing thread's own.
-  OpenedArchive opened_;
+  GroupWriter writer_{directory_, options_, files_, catalog_};
   Group spare_{defaults::archive_block_bytes}; ///< for the next one to fill, with its memory
-  std::optional<RecoveryOptions::Committed>
-      committed_; ///< at the end of the last life of `opened_`
-  format::Compressor committing_compressor_;
-  Metadata::Batch metadata_batch_; ///< for the next write
-  bool sealed_ = false;            ///< a segment, since the last one
 
   std::mutex closing_mutex_; ///< before `mutex_`
   mutable std::mutex mutex_;
@@ -169,28 +166,11 @@ std::expected<void, ArchiveError> Archive::Impl::open() {
   if (!lock)
     return std::unexpected(std::move(lock.error()));
   lock_ = std::move(*lock);
-  if (auto opened = reopen(); !opened)
+  if (auto opened = writer_.open(positions_); !opened)
     return std::unexpected(std::move(opened.error().error));
-  recovery_ = opened_.report;
-  last_durable_ = {opened_.segment->end().sequence - 1};
+  recovery_ = writer_.recovery();
+  last_durable_ = writer_.last();
   committer_ = std::thread([this] { run(); });
-  return {};
-}
-
-std::expected<void, WriteFailure> Archive::Impl::reopen() {
-  if (opened_.segment) // otherwise the last try has failed, and knew it from the one before
-    committed_ = {opened_.segment->number(), opened_.segment->end().offset};
-  // RocksDB lets nobody else open its files.
-  opened_ = {};
-  metadata_batch_ = {};
-  sealed_ = false;
-  auto opened = recover(
-      directory_,
-      {.files = files_, .metadata = options_.metadata, .reindex = false, .committed = committed_},
-      catalog_, positions_);
-  if (!opened)
-    return std::unexpected(std::move(opened.error()));
-  opened_ = std::move(*opened);
   return {};
 }
 
@@ -416,13 +396,12 @@ void Archive::Impl::run() {
     return;
   }
   lock.unlock();
-  const auto synced = opened_.metadata->sync();
-  opened_ = {};
+  const auto closed = writer_.close();
   lock.lock();
-  if (synced)
+  if (closed)
     state_ = State::closed;
   else
-    trouble_ = synced.error();
+    trouble_ = closed.error();
 }
 
 void Archive::Impl::commit_filling(Lock& lock) {
@@ -445,10 +424,9 @@ void Archive::Impl::commit_filling(Lock& lock) {
   room_.notify_all();
   lock.unlock();
 
-  std::vector<format::BlockStream> streams;
   std::expected<void, WriteFailure> stored;
   try {
-    stored = write_segment(committing, streams);
+    stored = store(committing);
   } catch (const std::bad_alloc&) {
     stored = std::unexpected(WriteFailure{
         {ArchiveError::Kind::io, directory_.string() + ": there is no memory to commit", {}}});
@@ -461,14 +439,14 @@ void Archive::Impl::commit_filling(Lock& lock) {
     spare_ = std::move(committing.group);
     return;
   }
-  std::expected<void, ArchiveError> followed = write_tip();
+  std::expected<void, ArchiveError> followed = publish();
 
   lock.lock();
   ++ledger_.commits;
   ledger_.pending -= committing.group.frames();
   ledger_.stored += committing.group.frames();
-  last_durable_ = {opened_.segment->end().sequence - 1};
-  for (const format::BlockStream& stream : streams) {
+  last_durable_ = writer_.last();
+  for (const format::BlockStream& stream : committing.streams) {
     std::optional<Position>& highest = highest_durable_.find(*stream.stream)->second;
     highest = highest ? std::max(*highest, stream.highest) : stream.highest;
   }
@@ -479,7 +457,7 @@ void Archive::Impl::commit_filling(Lock& lock) {
     options_.events.committed(committing.ticket);
 
   if (followed)
-    followed = write_metadata(committing);
+    followed = follow(committing);
   committing.group.clear();
   spare_ = std::move(committing.group);
   lock.lock();
@@ -489,122 +467,31 @@ void Archive::Impl::commit_filling(Lock& lock) {
     suspend(lock, std::move(followed.error()));
 }
 
-std::expected<void, WriteFailure>
-Archive::Impl::write_segment(Committing& committing, std::vector<format::BlockStream>& streams) {
-  std::vector<FilledBlock> filled = committing.group.take_blocks(committing_compressor_);
-  std::uint64_t bytes = 0;
-  for (const FilledBlock& block : filled)
-    bytes += block.block.size();
-  const SegmentWriter& segment = *opened_.segment;
-  const bool has_room =
-      segment.end().offset + bytes <= options_.segment_bytes &&
-      segment.index_bytes() + committing.group.index_bytes() <= defaults::archive_index_bytes;
-  if (!has_room && !segment.empty()) // an empty one takes any group
-    if (auto next = next_segment(); !next)
-      return next;
-
-  std::vector<format::UnplacedBlock> blocks;
-  std::vector<Declaration> declared;
-  SegmentDeclarations queued;
-  format::DescriptorsBlockBuilder descriptors;
-  const auto finish_descriptors = [&] {
-    if (!descriptors.empty())
-      blocks.push_back(descriptors.finish(committing_compressor_));
-  };
-  const auto say = [&](const auto& entry) {
-    if (!descriptors.has_room())
-      finish_descriptors();
-    descriptors.add(entry);
-  };
-  const auto want = [&](Declaration declaration) {
-    if (opened_.segment->declarations().has(declaration) || queued.has(declaration))
-      return;
-    say(declaration);
-    queued.add(declaration);
-    declared.push_back(std::move(declaration));
-  };
-  const auto want_stream = [&](const StreamId& stream) {
-    if (auto descriptor = catalog_.find_stream(stream))
-      want(std::move(descriptor));
-  };
-
-  // What became known, and then, in front of each block, what it uses and this segment lacks: so
-  // the frames of a segment can be named from itself.
-  const Said& said = committing.group.said();
-  for (const Declaration& declaration : said.declarations) {
-    if (const auto* channel = std::get_if<ChannelDescriptorPtr>(&declaration))
-      want_stream((*channel)->stream);
-    want(declaration);
-  }
-  std::ranges::for_each(said.starts, say);
-  for (FilledBlock& block : filled) {
-    for (format::BlockStream& stream : block.streams) {
-      want_stream(*stream.stream);
-      for (const std::uint32_t channel : stream.channels)
-        if (!opened_.segment->declarations().has(*stream.stream, {channel}))
-          if (auto descriptor = catalog_.find_channel(*stream.stream, ChannelId{channel}))
-            want(std::move(descriptor));
-      streams.push_back(std::move(stream));
-    }
-    finish_descriptors();
-    blocks.push_back(std::move(block.block));
-  }
-  std::ranges::for_each(said.ends, say);
-  finish_descriptors();
+std::expected<void, WriteFailure> Archive::Impl::store(Committing& committing) {
+  auto laid_out = writer_.lay_out(committing.group);
+  if (!laid_out)
+    return std::unexpected(std::move(laid_out.error()));
+  committing.streams = std::move(laid_out->streams);
   {
     // Nothing may fail any more once the group is durable.
     const Lock lock(mutex_);
-    for (const format::BlockStream& stream : streams)
+    for (const format::BlockStream& stream : committing.streams)
       highest_durable_.try_emplace(*stream.stream);
   }
-  const auto committed = opened_.segment->commit(blocks, declared);
-  for (format::UnplacedBlock& block : blocks)
-    committing.group.reuse(std::move(block.body));
-  return committed;
+  return writer_.store(*laid_out, committing.group);
 }
 
-std::expected<void, WriteFailure> Archive::Impl::next_segment() {
-  SegmentWriter& segment = *opened_.segment;
-  const auto bytes = segment.seal(committing_compressor_);
-  if (!bytes)
-    return std::unexpected(bytes.error());
-  metadata_batch_.add(ListedSegment{segment.number(), segment.header().first_sequence,
-                                    segment.end().sequence, *bytes});
-  sealed_ = true;
-  format::SegmentHeader header;
-  header.archive = opened_.archive;
-  header.number = segment.number() + 1;
-  header.first_sequence = segment.end().sequence;
-  header.created = microseconds(std::chrono::system_clock::now());
-  auto next = SegmentWriter::create(files_, directory_, header);
-  if (!next)
-    return std::unexpected(std::move(next.error()));
-  *opened_.segment = std::move(*next);
-  return {};
-}
-
-std::expected<void, ArchiveError> Archive::Impl::write_tip() {
+std::expected<void, ArchiveError> Archive::Impl::publish() {
   try {
-    return opened_.tip->write({.archive = opened_.archive,
-                               .first_sequence = opened_.first_sequence,
-                               .end_sequence = opened_.segment->end().sequence,
-                               .segment = opened_.segment->number(),
-                               .offset = opened_.segment->end().offset});
+    return writer_.publish();
   } catch (const std::bad_alloc&) {
     return std::unexpected(no_memory());
   }
 }
 
-std::expected<void, ArchiveError> Archive::Impl::write_metadata(const Committing& committing) {
+std::expected<void, ArchiveError> Archive::Impl::follow(const Committing& committing) {
   try {
-    for (const Declaration& declaration : committing.group.said().declarations)
-      metadata_batch_.add(declaration);
-    for (const StoredPositions::Change& change : committing.changes.pages)
-      metadata_batch_.set_positions(change.stream, change.page, change.positions);
-    metadata_batch_.set_cursor({opened_.segment->number(), opened_.segment->end()});
-    const bool sync =
-        std::exchange(sealed_, false) || options_.metadata_sync == MetadataSync::every_commit;
-    return opened_.metadata->write(std::exchange(metadata_batch_, {}), sync);
+    return writer_.follow(committing.group.said(), committing.changes);
   } catch (const std::bad_alloc&) {
     return std::unexpected(no_memory());
   }
@@ -674,7 +561,7 @@ void Archive::Impl::try_to_resume(Lock& lock) {
   lock.unlock();
   std::expected<void, WriteFailure> opened;
   try {
-    opened = reopen();
+    opened = writer_.open(positions_);
   } catch (const std::bad_alloc&) {
     opened = std::unexpected(WriteFailure{no_memory()});
   }
@@ -685,7 +572,7 @@ void Archive::Impl::try_to_resume(Lock& lock) {
       stop(lock, opened.error().error);
     return;
   }
-  last_durable_ = {opened_.segment->end().sequence - 1};
+  last_durable_ = writer_.last();
   state_ = State::running;
   trouble_.reset();
   lock.unlock();

@@ -30,6 +30,11 @@ void SegmentDeclarations::add(const Declaration& declaration) {
   channels_[channel.stream].insert(channel.id.value);
 }
 
+void SegmentDeclarations::add(SegmentDeclarations&& later) {
+  for (auto& [stream, channels] : later.channels_)
+    channels_[stream].merge(channels);
+}
+
 std::expected<SegmentWriter, WriteFailure>
 SegmentWriter::create(FileSystem& files, const std::filesystem::path& directory,
                       const SegmentHeader& header) {
@@ -118,7 +123,7 @@ std::unexpected<WriteFailure> SegmentWriter::cut_back(const FileError& error) {
 }
 
 std::expected<void, WriteFailure> SegmentWriter::commit(std::vector<UnplacedBlock>& blocks,
-                                                        const std::vector<Declaration>& declared) {
+                                                        SegmentDeclarations said) {
   std::vector<std::string> headers;
   headers.reserve(blocks.size());
   std::vector<std::string_view> parts;
@@ -136,8 +141,7 @@ std::expected<void, WriteFailure> SegmentWriter::commit(std::vector<UnplacedBloc
     index_.add(offset, headers[i], blocks[i].directory);
     offset += blocks[i].size();
   }
-  for (const Declaration& declaration : declared)
-    declarations_.add(declaration);
+  declarations_.add(std::move(said));
   if (const auto written = file_->write(end_.offset, parts); !written)
     return cut_back(written.error());
   if (const auto synced = file_->sync(); !synced)

@@ -28,6 +28,8 @@ public:
   bool has(const StreamId& stream, ChannelId channel) const;
   bool has(const Declaration& declaration) const;
   void add(const Declaration& declaration);
+  /// Takes all of them. Throws `std::bad_alloc`, with some of them taken.
+  void add(SegmentDeclarations&& later);
 
 private:
   // A stream without descriptor of its own has an entry as soon as one of its channels has.
@@ -62,11 +64,12 @@ public:
   std::size_t index_bytes() const noexcept { return index_.bytes(); }
   const SegmentDeclarations& declarations() const noexcept { return declarations_; }
 
-  /// Places blocks behind each other, writes and syncs them. After a failure, or an exception, this
-  /// object is good for nothing more; unless it was of the sync, the file is cut back to what it
-  /// was, or, should that fail too, has a torn tail, which `resume` cuts off.
+  /// Places blocks behind each other, in which `said` is said, writes and syncs them. After a
+  /// failure, or an exception, this object is good for nothing more; unless it was of the sync, the
+  /// file is cut back to what it was, or, should that fail too, has a torn tail, which `resume`
+  /// cuts off.
   std::expected<void, WriteFailure> commit(std::vector<format::UnplacedBlock>& blocks,
-                                           const std::vector<Declaration>& declared);
+                                           SegmentDeclarations said);
 
   /// Writes the footer, and takes nothing more. Returns the file's size.
   std::expected<std::uint64_t, WriteFailure> seal(format::Compressor& compressor);
