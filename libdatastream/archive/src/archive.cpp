@@ -611,6 +611,12 @@ Archive::~Archive() = default;
 
 std::expected<std::unique_ptr<Archive>, ArchiveError>
 Archive::open(const std::filesystem::path& directory, ArchiveOptions options) {
+  if (options.source.size() > format::text_bytes_max)
+    return std::unexpected(ArchiveError{
+        ArchiveError::Kind::bad_input,
+        directory.string() + ": a source of " + std::to_string(options.source.size()) +
+            " bytes; an archive can keep one of " + std::to_string(format::text_bytes_max),
+        {}});
   auto impl = std::make_unique<Impl>(directory, std::move(options));
   if (auto opened = impl->open(); !opened)
     return std::unexpected(std::move(opened.error()));

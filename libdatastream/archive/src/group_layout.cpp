@@ -21,7 +21,9 @@ public:
       finish_descriptors();
     descriptors_.add(entry);
   }
-  /// The same, if the segment lacks it, and of a channel also of its stream.
+  /// The same, if the segment was told another one last.
+  void say_source(const std::string& source);
+  /// Puts a declaration there, if the segment lacks it, and of a channel also of its stream.
   void declare(const Declaration& declaration);
   /// Puts a block of frames behind what it needs.
   void add(FilledBlock&& block);
@@ -46,6 +48,13 @@ private:
   format::DescriptorsBlockBuilder descriptors_;
   LaidOutGroup result_;
 };
+
+void Layout::say_source(const std::string& source) {
+  if (known_.source() == source)
+    return;
+  descriptors_.add_source(source);
+  result_.said.set_source(source);
+}
 
 void Layout::declare(const Declaration& declaration) {
   if (const auto* channel = std::get_if<ChannelDescriptorPtr>(&declaration))
@@ -94,8 +103,10 @@ void Layout::finish_descriptors() {
 
 LaidOutGroup lay_out(const Said& said, std::vector<FilledBlock>&& filled,
                      const SegmentDeclarations& known, const Catalog& catalog,
-                     format::Compressor& compressor) {
+                     const std::string& source, format::Compressor& compressor) {
   Layout layout(known, catalog, compressor);
+  if (!source.empty())
+    layout.say_source(source);
   for (const Declaration& declaration : said.declarations)
     layout.declare(declaration);
   for (const StreamStart& start : said.starts)

@@ -7,6 +7,7 @@
 
 #include <datastream/pipe/catalog.hpp>
 
+#include <string>
 #include <vector>
 
 namespace datastream {
@@ -20,9 +21,10 @@ struct LaidOutGroup {
 
 /// Lays out what was said in a group, and its blocks of frames, for a segment that has said `known`
 /// already. Names that it lacks come from the catalog, as far as that knows them: so the frames of
-/// a segment can be named from itself. Throws `std::bad_alloc`.
+/// a segment can be named from itself. The same goes for `source`, unless it is empty. Throws
+/// `std::bad_alloc`.
 LaidOutGroup lay_out(const Said& said, std::vector<FilledBlock>&& filled,
                      const SegmentDeclarations& known, const Catalog& catalog,
-                     format::Compressor& compressor);
+                     const std::string& source, format::Compressor& compressor);
 
 } // namespace datastream

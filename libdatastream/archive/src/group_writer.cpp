@@ -40,7 +40,7 @@ std::expected<LaidOutGroup, WriteFailure> GroupWriter::lay_out(Group& group) {
     if (auto next = next_segment(); !next)
       return std::unexpected(std::move(next.error()));
   return datastream::lay_out(group.said(), std::move(filled), opened_.segment->declarations(),
-                             catalog_, compressor_);
+                             catalog_, options_.source, compressor_);
 }
 
 std::expected<void, WriteFailure> GroupWriter::store(LaidOutGroup& laid_out, Group& group) {

@@ -58,6 +58,13 @@ SequenceRange sequences(std::uint64_t first, std::uint64_t end) {
   return {{first}, {end - 1}};
 }
 
+void note(const Descriptors& descriptors, SegmentDeclarations& said) {
+  for (const Declaration& declaration : descriptors.declarations)
+    said.add(declaration);
+  if (descriptors.source)
+    said.set_source(*descriptors.source);
+}
+
 /// One recovery, step by step.
 class Recovery {
 public:
@@ -467,8 +474,7 @@ Recovery::Result Recovery::replay_open(SegmentFile& segment, std::uint64_t size,
         if (!descriptors)
           body = std::unexpected(damaged(segment.path(), place.offset, descriptors.error()));
         else
-          for (const Declaration& declaration : descriptors->declarations)
-            declared.add(declaration);
+          note(*descriptors, declared);
       }
       if (body && !known) {
         if (auto taken = take(segment, *entry, *body); !taken)

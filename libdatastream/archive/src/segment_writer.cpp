@@ -33,6 +33,8 @@ void SegmentDeclarations::add(const Declaration& declaration) {
 void SegmentDeclarations::add(SegmentDeclarations&& later) {
   for (auto& [stream, channels] : later.channels_)
     channels_[stream].merge(channels);
+  if (later.source_)
+    source_ = std::move(later.source_);
 }
 
 std::expected<SegmentWriter, WriteFailure>

@@ -14,14 +14,16 @@
 #include <expected>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace datastream {
 
-/// Which descriptors a segment has, so that each stands in it once.
+/// Which descriptors and which source a segment has, so that nothing is said twice in it.
 class SegmentDeclarations {
 public:
   bool has(const StreamId& stream) const { return channels_.contains(stream); }
@@ -31,9 +33,14 @@ public:
   /// Takes all of them. Throws `std::bad_alloc`, with some of them taken.
   void add(SegmentDeclarations&& later);
 
+  /// What was said last.
+  const std::optional<std::string>& source() const noexcept { return source_; }
+  void set_source(std::string source) noexcept { source_ = std::move(source); }
+
 private:
   // A stream without descriptor of its own has an entry as soon as one of its channels has.
   std::unordered_map<StreamId, std::unordered_set<std::uint32_t>> channels_;
+  std::optional<std::string> source_;
 };
 
 /// Thread safety: one owner.

@@ -20,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace rocksdb {
@@ -41,6 +42,11 @@ struct ArchiveOptions {
   /// or once its first frame has waited so long,
   std::chrono::milliseconds group_delay = defaults::archive_group_delay;
   /// or as soon as somebody asks: see `Archive::commit`.
+
+  /// Who the frames come from, for those who read them: `ArchiveReader::source`, and the field
+  /// `source` of JSON Lines. Of several the one that was written last counts; nothing is written
+  /// before there is something else to commit. Empty: what was said before stays. At most 1 MiB.
+  std::string source{};
 
   /// A segment is sealed before it would become larger than this.
   std::uint64_t segment_bytes = defaults::archive_segment_bytes;
@@ -105,9 +111,9 @@ class Archive {
 public:
   /// Opens or creates the archive in this directory, which is made if need be, with those that it
   /// lies in, and recovers what a crash left.
-  /// Errors: `locked`; `metadata_ahead`, `unsupported`, `damaged` and `missing`, where going on
-  /// would harm what is there; `io`, `no_room`. After `metadata_ahead` a reader sees which frames
-  /// are gone.
+  /// Errors: `bad_input` for options that are out of bounds; `locked`; `metadata_ahead`,
+  /// `unsupported`, `damaged` and `missing`, where going on would harm what is there; `io`,
+  /// `no_room`. After `metadata_ahead` a reader sees which frames are gone.
   static std::expected<std::unique_ptr<Archive>, ArchiveError>
   open(const std::filesystem::path& directory, ArchiveOptions options = {});
 
