@@ -85,6 +85,8 @@ private:
 
   // The same, with the lock.
   bool takes() const { return state_ == State::running && !closing_ && !index_failure_; }
+  /// Keeps what was said for the next group, if there can be one.
+  void keep(Said&& said) noexcept;
   bool wait_for_room(Lock& lock);
   std::size_t filling_bytes() const {
     return filling_.bytes() + positions_.changed_pages() * page_bytes;
@@ -272,10 +274,8 @@ std::uint64_t Archive::Impl::declare(const Declaration& declaration) {
   const auto declared = catalog_.declare(declaration);
   ledger_.conflicting_declarations += declared ? 0 : 1;
   const bool is_new = declared && *declared;
-  if (is_new) {
-    filling_.say(std::move(said));
-    work_.notify_one();
-  }
+  if (is_new)
+    keep(std::move(said));
   return taken_ticket();
 }
 
@@ -306,11 +306,18 @@ std::uint64_t Archive::Impl::note_reach(const StreamId& stream, Said said, Widen
     ++ledger_.refused_declarations;
     return ticket_ - 1;
   }
-  if (widen(reaches_[stream])) {
-    filling_.say(std::move(said));
-    work_.notify_one();
-  }
+  if (widen(reaches_[stream]))
+    keep(std::move(said));
   return taken_ticket();
+}
+
+void Archive::Impl::keep(Said&& said) noexcept {
+  if (closing_ || state_ == State::stopped) {
+    ledger_.refused_declarations += said.size();
+    return;
+  }
+  filling_.say(std::move(said));
+  work_.notify_one();
 }
 
 void Archive::Impl::count_refused_declaration() noexcept {
@@ -543,6 +550,7 @@ void Archive::Impl::stop(Lock& lock, ArchiveError error) {
   state_ = State::stopped;
   trouble_ = last_failure_ = error;
   drop_filling(&NotStored::stopped);
+  ledger_.refused_declarations += filling_.take_said().size();
   tell(lock, options_.events.stopped, error);
 }
 

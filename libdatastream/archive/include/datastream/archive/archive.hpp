@@ -148,7 +148,8 @@ public:
   std::uint64_t begin(const SubscriptionStart& start);
 
   /// Takes a declaration; it is durable with the ticket that this returns or, while the archive is
-  /// in trouble, once there is room again. Known ones cost nothing. Throws `std::bad_alloc`, and
+  /// in trouble, once there is room again. One that comes when the archive has stopped or is closed
+  /// is counted as refused. Known ones cost nothing. Throws `std::bad_alloc`, and
   /// then has not taken it; of several, those before it stay.
   std::uint64_t declare(const Declaration& declaration);
   std::uint64_t declare(const DatastreamSnapshot& snapshot);
@@ -162,7 +163,8 @@ public:
   /// Error: why that cannot be; a part may be durable.
   std::expected<Sequence, ArchiveError> flush();
 
-  /// Commits what is pending and ends; what is appended afterwards is counted as not stored.
+  /// Commits what is pending and ends; what is appended afterwards is counted as not stored, what
+  /// is declared as refused.
   /// Error: as `flush`. Closing twice is harmless.
   std::expected<Sequence, ArchiveError> close();
 
