@@ -36,7 +36,7 @@ public:
       : directory_(std::move(directory)), options_(std::move(options)),
         files_(options_.files ? *options_.files : posix_file_system()),
         positions_(options_.compared_frames), filling_(defaults::archive_block_bytes) {}
-  ~Impl() { (void)close(); }
+  ~Impl() { finish(); }
 
   std::expected<void, ArchiveError> open();
 
@@ -96,14 +96,11 @@ private:
     return filling_bytes() >= options_.group_bytes ||
            filling_.index_bytes() >= defaults::archive_index_bytes;
   }
-  /// Nothing is stored from here on; what was about to be, is not.
-  void suspend(Lock& lock, ArchiveError error);
   /// With which everything taken so far is done.
   std::uint64_t taken_ticket() const {
     // What waits for room is not waited for: sources must go on.
     return filling_.empty() || state_ != State::running ? ticket_ - 1 : ticket_;
   }
-  void drop_filling(std::uint64_t NotStored::* reason);
   std::uint64_t NotStored::* reason() const;
 
   // On the committing thread.
@@ -114,14 +111,20 @@ private:
   std::expected<void, WriteFailure> store(Committing& committing);
   std::expected<void, ArchiveError> publish();
   std::expected<void, ArchiveError> follow(const Committing& committing);
-  ArchiveError no_memory() const;
-  void fail(Lock& lock, Committing& committing, const WriteFailure& failure);
-  void stop(Lock& lock, ArchiveError error);
+  // The same where something has failed: without memory, for there may be none.
+  ArchiveError no_memory() const noexcept;
+  void fail(Lock& lock, Committing& committing, WriteFailure failure) noexcept;
+  /// Nothing is stored from here on; what was about to be is not, for this reason.
+  void suspend(Lock& lock, ArchiveError error,
+               std::uint64_t NotStored::* reason = &NotStored::suspended) noexcept;
+  /// The same for good.
+  void stop(Lock& lock, ArchiveError error) noexcept;
+  void drop_filling(std::uint64_t NotStored::* reason) noexcept;
+  /// Without the lock, which is taken back.
+  void tell(Lock& lock, const std::function<void(const ArchiveError&)>& event);
   void try_to_resume(Lock& lock);
 
-  // Without the lock, which is taken back.
-  void tell(Lock& lock, const std::function<void(const ArchiveError&)>& event,
-            const ArchiveError& error);
+  void finish() noexcept;
 
   const std::filesystem::path directory_;
   const ArchiveOptions options_;
@@ -140,7 +143,7 @@ private:
   std::condition_variable room_; ///< for those who append
   std::condition_variable done_; ///< for those who flush
   State state_ = State::running;
-  std::optional<ArchiveError> trouble_;
+  bool in_trouble_ = false;
   /// Found while appending: what was taken is committed, then ingest stands still.
   std::optional<ArchiveError> index_failure_;
   StoredPositions positions_;
@@ -149,7 +152,9 @@ private:
   std::uint64_t ticket_ = 1; ///< of the group that is filling
   std::uint64_t done_ticket_ = 0;
   std::uint64_t failed_ticket_ = 0; ///< the last group that was not stored
-  ArchiveError last_failure_{};     ///< why
+  /// Why, and of the trouble, as far as that is known by now. Only the committing thread changes
+  /// it, and so reads it without lock.
+  ArchiveError last_failure_{};
   bool commit_wanted_ = false;
   bool closing_ = false;
   Sequence last_durable_;
@@ -339,14 +344,12 @@ std::expected<Sequence, ArchiveError> Archive::Impl::flush() {
   commit_wanted_ = true;
   work_.notify_one();
   done_.wait(lock, [&] { return done_ticket_ >= wanted || state_ != State::running; });
-  if (trouble_)
-    return std::unexpected(*trouble_);
-  if (failed_ticket_ > done_before) // and all is well again
+  if (in_trouble_ || failed_ticket_ > done_before) // and all may be well again
     return std::unexpected(last_failure_);
   return last_durable_;
 }
 
-std::expected<Sequence, ArchiveError> Archive::Impl::close() {
+void Archive::Impl::finish() noexcept {
   const Lock once(closing_mutex_);
   {
     const Lock lock(mutex_);
@@ -356,9 +359,13 @@ std::expected<Sequence, ArchiveError> Archive::Impl::close() {
   }
   if (committer_.joinable())
     committer_.join();
+}
+
+std::expected<Sequence, ArchiveError> Archive::Impl::close() {
+  finish();
   const Lock lock(mutex_);
-  if (state_ != State::closed && trouble_)
-    return std::unexpected(*trouble_);
+  if (in_trouble_)
+    return std::unexpected(last_failure_);
   return last_durable_;
 }
 
@@ -387,7 +394,7 @@ void Archive::Impl::run() {
       continue;
     }
     if (index_failure_) {
-      suspend(lock, *index_failure_);
+      suspend(lock, std::move(*index_failure_));
       continue;
     }
     commit_wanted_ = false;
@@ -403,12 +410,19 @@ void Archive::Impl::run() {
     return;
   }
   lock.unlock();
-  const auto closed = writer_.close();
+  std::expected<void, ArchiveError> closed;
+  try {
+    closed = writer_.close();
+  } catch (const std::bad_alloc&) {
+    closed = std::unexpected(no_memory());
+  }
   lock.lock();
-  if (closed)
+  if (closed) {
     state_ = State::closed;
-  else
-    trouble_ = closed.error();
+    return;
+  }
+  last_failure_ = std::move(closed.error());
+  in_trouble_ = true;
 }
 
 void Archive::Impl::commit_filling(Lock& lock) {
@@ -416,13 +430,9 @@ void Archive::Impl::commit_filling(Lock& lock) {
   try {
     committing.changes = positions_.take_changes();
   } catch (const std::bad_alloc&) {
-    // Nothing was taken, and all of it can be tried once more, but for a last time.
-    if (work_.wait_for(lock, options_.retry_interval, [&] { return closing_; })) {
-      drop_filling(&NotStored::out_of_memory);
-      ledger_.refused_declarations += filling_.said().size();
-      filling_.clear();
-    }
+    // What waits for room must not wait for memory.
     spare_ = std::move(committing.group);
+    suspend(lock, no_memory(), &NotStored::out_of_memory);
     return;
   }
   std::swap(committing.group, filling_);
@@ -435,13 +445,12 @@ void Archive::Impl::commit_filling(Lock& lock) {
   try {
     stored = store(committing);
   } catch (const std::bad_alloc&) {
-    stored = std::unexpected(WriteFailure{
-        {ArchiveError::Kind::io, directory_.string() + ": there is no memory to commit", {}}});
+    stored = std::unexpected(WriteFailure{no_memory()});
     committing.reason = &NotStored::out_of_memory;
   }
   if (!stored) {
     lock.lock();
-    fail(lock, committing, stored.error());
+    fail(lock, committing, std::move(stored.error()));
     committing.group.clear();
     spare_ = std::move(committing.group);
     return;
@@ -504,13 +513,17 @@ std::expected<void, ArchiveError> Archive::Impl::follow(const Committing& commit
   }
 }
 
-ArchiveError Archive::Impl::no_memory() const {
-  return {ArchiveError::Kind::io, directory_.string() + ": there is no memory to commit", {}};
+ArchiveError Archive::Impl::no_memory() const noexcept {
+  try {
+    return {ArchiveError::Kind::io, directory_.string() + ": there is no memory to commit", {}};
+  } catch (const std::bad_alloc&) {
+    return error_without_memory("no memory");
+  }
 }
 
 // ------------------------------------------------------------------------- failing, resuming
 
-void Archive::Impl::fail(Lock& lock, Committing& committing, const WriteFailure& failure) {
+void Archive::Impl::fail(Lock& lock, Committing& committing, WriteFailure failure) noexcept {
   ledger_.pending -= committing.group.frames();
   ledger_.not_stored.*(failure.of_sync ? &NotStored::stopped : committing.reason) +=
       committing.group.frames();
@@ -518,12 +531,12 @@ void Archive::Impl::fail(Lock& lock, Committing& committing, const WriteFailure&
   filling_.say_first(committing.group.take_said());
   failed_ticket_ = committing.ticket;
   if (failure.of_sync)
-    stop(lock, failure.error);
+    stop(lock, std::move(failure.error));
   else
-    suspend(lock, failure.error);
+    suspend(lock, std::move(failure.error));
 }
 
-void Archive::Impl::drop_filling(std::uint64_t NotStored::* reason) {
+void Archive::Impl::drop_filling(std::uint64_t NotStored::* reason) noexcept {
   ledger_.pending -= filling_.frames();
   ledger_.not_stored.*reason += filling_.frames();
   filling_.drop_frames();
@@ -533,33 +546,39 @@ void Archive::Impl::drop_filling(std::uint64_t NotStored::* reason) {
   done_.notify_all();
 }
 
-void Archive::Impl::suspend(Lock& lock, ArchiveError error) {
+void Archive::Impl::suspend(Lock& lock, ArchiveError error,
+                            std::uint64_t NotStored::* reason) noexcept {
   if (state_ != State::running)
     return;
   state_ = State::suspended;
   index_failure_.reset();
-  trouble_ = last_failure_ = error;
+  last_failure_ = std::move(error);
+  in_trouble_ = true;
   // Its frames were compared with others that are not stored.
-  drop_filling(&NotStored::suspended);
+  drop_filling(reason);
   work_.notify_one();
-  tell(lock, options_.events.suspended, error);
+  tell(lock, options_.events.suspended);
 }
 
-void Archive::Impl::stop(Lock& lock, ArchiveError error) {
-  error.message += "; the archive takes nothing more until it is opened again";
+void Archive::Impl::stop(Lock& lock, ArchiveError error) noexcept {
+  try {
+    error.message += "; the archive takes nothing more until it is opened again";
+  } catch (const std::bad_alloc&) {
+    // why is more important
+  }
   state_ = State::stopped;
-  trouble_ = last_failure_ = error;
+  last_failure_ = std::move(error);
+  in_trouble_ = true;
   drop_filling(&NotStored::stopped);
   ledger_.refused_declarations += filling_.take_said().size();
-  tell(lock, options_.events.stopped, error);
+  tell(lock, options_.events.stopped);
 }
 
-void Archive::Impl::tell(Lock& lock, const std::function<void(const ArchiveError&)>& event,
-                         const ArchiveError& error) {
+void Archive::Impl::tell(Lock& lock, const std::function<void(const ArchiveError&)>& event) {
   const std::uint64_t ticket = done_ticket_;
   lock.unlock();
   if (event)
-    event(error);
+    event(last_failure_);
   if (options_.events.failed)
     options_.events.failed(ticket);
   lock.lock();
@@ -575,14 +594,15 @@ void Archive::Impl::try_to_resume(Lock& lock) {
   }
   lock.lock();
   if (!opened) {
-    trouble_ = opened.error().error;
     if (opened.error().of_sync)
-      stop(lock, opened.error().error);
+      stop(lock, std::move(opened.error().error));
+    else
+      last_failure_ = std::move(opened.error().error);
     return;
   }
   last_durable_ = writer_.last();
   state_ = State::running;
-  trouble_.reset();
+  in_trouble_ = false;
   lock.unlock();
   if (options_.events.resumed)
     options_.events.resumed();
@@ -609,7 +629,7 @@ std::optional<Position> Archive::Impl::highest_durable(const StreamId& stream) c
 
 std::optional<ArchiveError> Archive::Impl::trouble() const {
   const Lock lock(mutex_);
-  return trouble_;
+  return in_trouble_ ? std::optional(last_failure_) : std::nullopt;
 }
 
 // ------------------------------------------------------------------------------- Archive

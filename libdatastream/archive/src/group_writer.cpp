@@ -52,9 +52,9 @@ std::expected<void, WriteFailure> GroupWriter::store(LaidOutGroup& laid_out, Gro
 
 std::expected<void, WriteFailure> GroupWriter::next_segment() {
   SegmentWriter& segment = *opened_.segment;
-  const auto bytes = segment.seal(compressor_);
+  auto bytes = segment.seal(compressor_);
   if (!bytes)
-    return std::unexpected(bytes.error());
+    return std::unexpected(std::move(bytes.error()));
   metadata_batch_.add(ListedSegment{segment.number(), segment.header().first_sequence,
                                     segment.end().sequence, *bytes});
   sealed_ = true;

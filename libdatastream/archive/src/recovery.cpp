@@ -185,8 +185,8 @@ Recovery::Result Recovery::list() {
   std::ranges::sort(numbers_);
   // After a crash some of these names may be in memory only, and what is said of their files soon
   // durable.
-  if (const auto synced = files_.sync_directory(directory_); !synced)
-    return sync_failed(synced.error());
+  if (auto synced = sync_directory(files_, directory_); !synced)
+    return synced;
   auto tip = read_tip(files_, directory_);
   if (!tip)
     return refuse(tip.error());
