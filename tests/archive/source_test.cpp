@@ -146,9 +146,7 @@ TEST_CASE("where_a_source_may_have_been_said_and_cannot_be_read_is_an_error") {
   const std::filesystem::path path = directory / segment_names(directory.path()).front();
   const std::vector<Said> said = said_in(path);
   REQUIRE(said.size() == 2);
-  std::string bytes = bytes_of(path);
-  bytes[said[1].offset + format::block_header_bytes + 6] ^= 1; // in its body
-  write_bytes(path, bytes);
+  flip_bit(path, said[1].offset + format::block_header_bytes + 6); // in its body
   auto reader = ArchiveReader::open(directory.path());
   REQUIRE(reader);
   const auto refused = reader->source();
