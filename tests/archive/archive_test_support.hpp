@@ -116,4 +116,12 @@ inline void write_bytes(const std::filesystem::path& file, const std::string& by
   std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
 }
 
+/// Damages a byte of a file, or mends it again.
+inline void flip_bit(const std::filesystem::path& file, std::uint64_t byte, unsigned bit = 0) {
+  std::string bytes = bytes_of(file);
+  REQUIRE(byte < bytes.size());
+  bytes[byte] ^= static_cast<char>(1U << bit);
+  write_bytes(file, bytes);
+}
+
 } // namespace datastream::test

@@ -108,6 +108,7 @@ Segment active_segment(Compressor& compressor, std::uint64_t first_sequence) {
                    .first_sequence = first_sequence,
                    .created = midnight + 3 * second});
   DescriptorsBlockBuilder descriptors;
+  descriptors.add_source("node");
   descriptors.add(
       std::make_shared<const StreamDescriptor>(*a, std::nullopt, StreamOrigin::Orchestrator));
   descriptors.add(std::make_shared<const StreamDescriptor>(*b, "", StreamOrigin::Bootstrap));
@@ -137,7 +138,8 @@ Segment active_segment(Compressor& compressor, std::uint64_t first_sequence) {
 
   descriptors.add(StreamEnd{{"node-a", {7}}, 5});
   descriptors.add(StreamEnd{*a, 8});
-  descriptors.add(StreamStart{*a, {4}}); // which was known to begin earlier
+  descriptors.add(StreamStart{*a, {4}});  // which was known to begin earlier
+  descriptors.add_source("orchestrator"); // as somebody else wrote
   segment.append(descriptors.finish(compressor));
   return segment;
 }

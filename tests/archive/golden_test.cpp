@@ -119,10 +119,10 @@ std::vector<SequenceRange> lost_in(const fs::path& directory) {
 }
 
 std::vector<nlohmann::json> python_reads(const fs::path& directory, FinishedProgram& reader,
-                                         bool reaches = false) {
+                                         const std::string& what = {}) {
   std::vector<std::string> command{PYTHON3, PYTHON_READER, directory.string()};
-  if (reaches)
-    command.push_back("--reaches");
+  if (!what.empty())
+    command.push_back(what);
   reader = run_program(command);
   CAPTURE(reader.err);
   std::vector<nlohmann::json> frames;
@@ -188,8 +188,25 @@ TEST_CASE("how_far_streams_reach_is_read_alike_in_two_languages") {
   CHECK(reaches[2]["assigned"] == 8);
 
   FinishedProgram reader;
-  CHECK(python_reads(golden_directory, reader, true) == reaches);
+  CHECK(python_reads(golden_directory, reader, "--reaches") == reaches);
   CHECK(reader.status == 0);
+}
+
+TEST_CASE("the_source_that_was_said_last_is_read_alike_in_two_languages") {
+  const TemporaryDirectory directory;
+  for (const char* source : {"first", "last"}) {
+    const auto archive = opened(directory.path(), {.source = source});
+    archive->append(batch_of(node_a, archive->last_durable().value, 1));
+  }
+  for (const auto& [archive, source] :
+       {std::pair(golden_directory, "orchestrator"), std::pair(directory.path(), "last")}) {
+    auto reader = ArchiveReader::open(archive);
+    REQUIRE(reader);
+    CHECK(reader->source() == std::string(source));
+    FinishedProgram in_python;
+    CHECK(python_reads(archive, in_python, "--source") == std::vector<nlohmann::json>{source});
+    CHECK(in_python.status == 0);
+  }
 }
 
 TEST_CASE("an_archive_of_many_segments_is_read_alike_in_two_languages") {

@@ -1,5 +1,5 @@
-/// An archive when any one allocation fails: what is lost is counted, and nothing is taken for
-/// damaged.
+/// An archive when an allocation fails, or all of them for a while: what is lost is counted, and
+/// nothing is taken for damaged.
 
 #include "under_tsan.hpp"
 
@@ -98,6 +98,113 @@ bool is_damage(const ArchiveError& error) {
   return error.kind != Kind::io && error.kind != Kind::no_room;
 }
 
+/// A sweep: the committing thread lacks memory after its n-th allocation, until it says that the
+/// archive is suspended or writes the index.
+void lack_memory_while_committing(Shortage::Of of) {
+  bool happened = true;
+  std::size_t n = 0;
+  for (; happened; ++n) {
+    CAPTURE(n);
+    TemporaryDirectory directory;
+    IndexWatch watch;
+    WatchedFiles index(directory.path(), watch);
+    {
+      // The committing thread is ours for a moment when it says that it goes on after a failure.
+      // What it does next is to commit.
+      std::atomic<bool> short_of_memory{false};
+      std::atomic<bool> told_as_damage{false};
+      std::optional<Shortage> shortage;
+      const auto archive =
+          opened_whole(directory.path(),
+                       {.events = {.suspended =
+                                       [&](const ArchiveError& error) {
+                                         if (!short_of_memory)
+                                           return;
+                                         watch.happened = watch.happened || Shortage::happened();
+                                         Shortage::end();
+                                         told_as_damage = told_as_damage || is_damage(error);
+                                       },
+                                   .resumed =
+                                       [&] {
+                                         if (!short_of_memory)
+                                           shortage.emplace(n, of);
+                                         short_of_memory = true;
+                                       }},
+                        .metadata = index.env()});
+      std::uint64_t offered = 0;
+      const auto append = [&](std::uint64_t first, std::size_t count) {
+        std::size_t not_stored = 0;
+        for (const StreamId& stream : {node_a, node_b}) {
+          not_stored += archive->append(batch_of(stream, first, count, 1, 100)).not_stored;
+          offered += count;
+        }
+        return not_stored == 0;
+      };
+      watch.refuses_next = true;
+      REQUIRE(append(0, 20));
+      REQUIRE(eventually([&] {
+        (void)archive->flush();
+        return short_of_memory.load();
+      }));
+      archive->declare(channel_declaration(node_a, 1, "name"));
+      append(20, 10);
+      const auto durable = archive->flush();
+      if (!durable)
+        CHECK_MESSAGE(!is_damage(durable.error()), durable.error());
+      // And so they come again. The archive goes on by itself.
+      CHECK(eventually([&] {
+        const bool taken = append(20, 10);
+        const auto flushed = archive->flush();
+        CHECK((flushed || !is_damage(flushed.error())));
+        CHECK(archive->ledger().balanced());
+        return flushed && taken;
+      }));
+      const ArchiveLedger ledger = archive->ledger();
+      CHECK(ledger.offered == offered);
+      CHECK(ledger.stored == 60);
+      CHECK(ledger.pending == 0);
+      CHECK(ledger.refused_declarations == 0);
+      const auto closed = archive->close();
+      happened = watch.happened;
+      if (!closed) // it was the index that lacked memory, and opening sees to that
+        CHECK(happened);
+      CHECK_FALSE(told_as_damage);
+    }
+    const auto archive = opened_whole(directory.path());
+    check_frames(directory.path(), 30);
+    CHECK(archive->catalog().find_channel(node_a, ChannelId{1}));
+  }
+  CHECK(n > 20);
+}
+
+/// Files whose syncs fail, while a test says so, with no memory to tell of it.
+class SyncsWithoutMemory : public ForwardedFiles {
+public:
+  std::atomic<bool> failing{false};
+
+  FileResult<std::unique_ptr<File>> open(const std::filesystem::path& path, Mode mode) override {
+    auto file = ForwardedFiles::open(path, mode);
+    if (!file)
+      return file;
+    return std::make_unique<Synced>(*this, std::move(*file));
+  }
+
+private:
+  class Synced : public ForwardedFile {
+  public:
+    Synced(SyncsWithoutMemory& files, std::unique_ptr<File> file)
+        : ForwardedFile(std::move(file)), files_(files) {}
+    FileResult<void> sync() override {
+      if (files_.failing)
+        throw std::bad_alloc();
+      return ForwardedFile::sync();
+    }
+
+  private:
+    SyncsWithoutMemory& files_;
+  };
+};
+
 } // namespace
 
 TEST_CASE("memory_that_is_missing_while_appending_costs_counted_frames_and_no_stream") {
@@ -156,67 +263,36 @@ TEST_CASE("memory_that_is_missing_for_a_declaration_loses_no_name") {
 }
 
 TEST_CASE("memory_that_is_missing_while_committing_costs_counted_frames_and_no_stream") {
-  bool happened = true;
-  std::size_t n = 0;
-  for (; happened; ++n) {
-    CAPTURE(n);
-    TemporaryDirectory directory;
-    IndexWatch watch;
-    WatchedFiles files(directory.path(), watch);
-    {
-      // The committing thread is ours for a moment when it says that it goes on after a failure.
-      // What it does next is to commit.
-      std::atomic<bool> short_of_memory{false};
-      std::optional<Shortage> shortage;
-      const auto archive =
-          opened_whole(directory.path(), {.events = {.suspended =
-                                                         [&](const auto&) {
-                                                           if (short_of_memory)
-                                                             watch.happened = watch.happened ||
-                                                                              Shortage::happened();
-                                                         },
-                                                     .resumed =
-                                                         [&] {
-                                                           if (!short_of_memory)
-                                                             shortage.emplace(n);
-                                                           short_of_memory = true;
-                                                         }},
-                                          .files = &files.files(),
-                                          .metadata = files.env()});
-      const auto append = [&](std::uint64_t first, std::size_t count) {
-        return archive->append(batch_of(node_a, first, count, 1, 100)).not_stored == 0 &&
-               archive->append(batch_of(node_b, first, count, 1, 100)).not_stored == 0;
-      };
-      watch.refuses_next = true;
-      REQUIRE(append(0, 20));
-      REQUIRE(eventually([&] {
-        (void)archive->flush();
-        return short_of_memory.load();
-      }));
-      archive->declare(channel_declaration(node_a, 1, "name"));
-      append(20, 10);
-      const auto durable = archive->flush();
-      if (!durable)
-        CHECK_MESSAGE(!is_damage(durable.error()), durable.error());
-      // And so they come again. The archive goes on by itself.
-      CHECK(eventually([&] {
-        const bool taken = append(20, 10);
-        const auto flushed = archive->flush();
-        CHECK((flushed || !is_damage(flushed.error())));
-        CHECK(archive->ledger().balanced());
-        return flushed && taken;
-      }));
-      CHECK(archive->ledger().stored == 60);
-      const auto closed = archive->close();
-      happened = watch.happened;
-      if (!closed) // it was the index that lacked memory, and opening sees to that
-        CHECK(happened);
-    }
-    const auto archive = opened_whole(directory.path());
-    check_frames(directory.path(), 30);
-    CHECK(archive->catalog().find_channel(node_a, ChannelId{1}));
-  }
-  CHECK(n > 20);
+  lack_memory_while_committing(Shortage::Of::one);
+}
+
+TEST_CASE("memory_that_stays_missing_while_committing_suspends_the_archive_until_it_is_back") {
+  lack_memory_while_committing(Shortage::Of::all);
+}
+
+TEST_CASE("a_sync_that_fails_without_memory_to_say_so_is_a_sync_that_failed") {
+  TemporaryDirectory directory;
+  SyncsWithoutMemory files;
+  std::atomic<int> stopped{0};
+  std::atomic<int> suspended{0};
+  const auto archive =
+      opened_whole(directory.path(), {.events = {.suspended = [&](const auto&) { ++suspended; },
+                                                 .stopped = [&](const auto&) { ++stopped; }},
+                                      .files = &files});
+  archive->append(batch_of(node_a, 0, 10));
+  REQUIRE(archive->flush());
+  files.failing = true;
+  archive->append(batch_of(node_a, 10, 10));
+  const auto durable = archive->flush();
+  REQUIRE_FALSE(durable);
+  CHECK(durable.error().kind == ArchiveError::Kind::io);
+  files.failing = false;
+  CHECK(archive->append(batch_of(node_a, 20, 10)).not_stored == 10);
+  CHECK_FALSE(archive->close());
+  CHECK(stopped == 1);
+  CHECK(suspended == 0);
+  CHECK(archive->ledger().not_stored.stopped == 20);
+  CHECK(archive->ledger().balanced());
 }
 
 TEST_CASE("memory_that_is_missing_while_segments_are_replayed_is_told_as_such") {

@@ -6,8 +6,11 @@
 #include <datastream/archive/archive_reader.hpp>
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 #include <unordered_map>
+#include <utility>
+#include <variant>
 
 namespace datastream::test {
 
@@ -55,7 +58,8 @@ std::size_t seen_with(const FileOperation& operation) {
 }
 
 bool at_least(const Promised& a, const Promised& b) {
-  return a.frames >= b.frames && a.seen >= b.seen && a.declarations >= b.declarations;
+  return a.frames >= b.frames && a.seen >= b.seen && a.declarations >= b.declarations &&
+         a.reaches >= b.reaches;
 }
 
 } // namespace
@@ -97,6 +101,7 @@ std::size_t for_each_cut(const RecordedRun& run, const std::deque<DiskEvent>& ev
       const Promised promised = run.promised(*event.committed);
       state.promised.frames = std::max(state.promised.frames, promised.frames);
       state.promised.declarations = std::max(state.promised.declarations, promised.declarations);
+      state.promised.reaches = std::max(state.promised.reaches, promised.reaches);
     } else {
       disk.apply(event.operation);
       state.promised.seen = std::max(state.promised.seen, seen_with(event.operation));
@@ -235,6 +240,31 @@ bool is_declared(const Catalog& catalog, const Declaration& declaration) {
   return found && *found == channel;
 }
 
+/// How far each stream reaches, for a reader.
+std::map<StreamId, ArchivedStreamInfo> streams_in(const std::filesystem::path& directory) {
+  auto reader = ArchiveReader::open(directory);
+  if (!reader)
+    fault("a reader cannot open it: ", reader.error());
+  auto streams = reader->streams();
+  if (!streams)
+    fault("a reader cannot list its streams: ", streams.error());
+  std::map<StreamId, ArchivedStreamInfo> by_id;
+  for (ArchivedStreamInfo& info : *streams)
+    by_id.emplace(info.stream, std::move(info));
+  return by_id;
+}
+
+/// Whether a stream is known to reach at least as far as was said.
+bool is_told(const std::map<StreamId, ArchivedStreamInfo>& streams, const Reach& reach) {
+  const auto* start = std::get_if<StreamStart>(&reach);
+  const auto known = streams.find(start ? start->stream : std::get<StreamEnd>(reach).stream);
+  if (known == streams.end())
+    return false;
+  const ArchivedStreamInfo& info = known->second;
+  return start ? info.from && *info.from <= start->from
+               : info.assigned && *info.assigned >= std::get<StreamEnd>(reach).assigned;
+}
+
 /// Offers a batch and says how many of it were taken.
 std::size_t offer(Archive& archive, const FrameBatch& batch) {
   const auto appended = archive.append(batch);
@@ -281,6 +311,12 @@ void check(const CutState& state, const RecordedRun& run) {
     for (std::size_t i = 0; i < state.promised.declarations; ++i)
       if (!is_declared(archive->catalog(), run.declared()[i]))
         fault("does not know declaration ", i);
+    if (state.promised.reaches > 0) {
+      const auto streams = streams_in(directory);
+      for (std::size_t i = 0; i < state.promised.reaches; ++i)
+        if (!is_told(streams, run.reaches()[i]))
+          fault("does not know beginning or end ", i);
+    }
 
     const std::size_t missing = stored.size() - found.size();
     if (const std::size_t taken = offer_all(*archive, stored); taken != missing)
@@ -326,7 +362,7 @@ std::optional<std::string> fault_in(const CutState& state, const RecordedRun& ru
 std::ostream& operator<<(std::ostream& out, const CutState& state) {
   return out << "after event " << state.event << ", left: " << state.survival << ", promised "
              << state.promised.frames << " frames, seen " << state.promised.seen << ", declared "
-             << state.promised.declarations;
+             << state.promised.declarations << ", beginnings and ends " << state.promised.reaches;
 }
 
 } // namespace datastream::test

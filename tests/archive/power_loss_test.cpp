@@ -30,7 +30,9 @@ void run_script(RecordedRun& run) {
   run.open();
   run.declare(stream_declaration(node_a));
   run.declare(channel_declaration(node_a, 1, "one"));
+  run.begin({node_a, {0}});
   run.append(node_a, frames(0, 20));
+  run.begin({node_b, {60}});
   run.append(node_b, frames(100, 5));
   run.flush();
   run.append(node_a, frames(10, 20)); // half of it known
@@ -38,21 +40,28 @@ void run_script(RecordedRun& run) {
   run.append(node_a, frames(30, 3));
   run.flush();
   run.declare(channel_declaration(node_b, 2, "two"));
-  run.flush(); // nothing but that
+  run.flush();              // nothing but that
+  run.begin({node_b, {0}}); // which was known to begin later
+  run.flush();              // nor here
   for (std::uint64_t first = 200; first < 260; first += 20) {
     run.append(node_b, frames(first, 20));
     run.append(node_a, frames(first, 5, 3));
     run.flush();
   }
   run.append(node_c, frames(8190, 4)); // over two pages of positions
+  run.end({node_b, 300});
+  run.flush();
+  run.end({node_a, 50});
   run.close();
 
   run.open();
+  run.begin({node_c, {8180}});
   run.append(node_c, frames(8180, 20, 1, 100));
   run.declare(channel_declaration(node_c, 1, "of c"));
   run.append(node_a, frames(0, 10));
   run.flush();
   run.append(node_a, frames(1000, 40));
+  run.end({node_a, 1040}); // it went on after all
   run.close();
   run.open();
   run.close();
@@ -69,6 +78,8 @@ void go_on(RecordedRun& run) {
   run.open();
   run.append(node_c, frames(0, 5));
   run.declare(channel_declaration(node_c, 7, "seven"));
+  run.begin({node_c, {0}});
+  run.end({node_c, 8200});
   run.flush();
   run.close();
 }
@@ -175,8 +186,9 @@ TEST_CASE("a_power_cut_during_the_recovery_from_another_loses_nothing") {
     if (states++ % 40 != 0)
       return true;
     CAPTURE(first);
-    RecordedRun second(small_segments(),
-                       {first.image, {}, run.stored(), run.declared(), first.promised});
+    RecordedRun second(
+        small_segments(),
+        {first.image, {}, run.stored(), run.declared(), run.reaches(), first.promised});
     go_on(second);
     second_states +=
         for_each_cut(second, {.survivals = random_survivals()}, [&](const auto& state) {
@@ -203,8 +215,8 @@ TEST_CASE("a_power_cut_during_the_recovery_from_a_kill_loses_nothing") {
       return true;
     CAPTURE(killed);
     const std::deque<DiskEvent> events(run.events().begin(), run.events().begin() + killed.event);
-    RecordedRun second(small_segments(),
-                       {run.durable(), events, run.stored(), run.declared(), killed.promised});
+    RecordedRun second(small_segments(), {run.durable(), events, run.stored(), run.declared(),
+                                          run.reaches(), killed.promised});
     go_on(second);
     states += for_each_cut(second, {.survivals = random_survivals()}, [&](const auto& state) {
       const auto fault = fault_in(state, second);
@@ -231,7 +243,7 @@ TEST_CASE("what_recovery_adopts_is_durable_before_the_index_knows_of_it") {
   while (!segment_syncs.is(run.events()[synced]))
     ++synced;
   const std::deque<DiskEvent> events(run.events().begin(), run.events().begin() + synced);
-  RecordedRun second({}, {run.durable(), events, run.stored(), {}, {}});
+  RecordedRun second({}, {run.durable(), events, run.stored(), {}, {}, {}});
   second.open();
   second.close();
   REQUIRE(second.stored().size() == 1100);
@@ -246,6 +258,24 @@ TEST_CASE("power_cuts_show_segments_that_are_not_synced") {
                       if (!segment_syncs.is(event))
                         events.push_back(event);
                     })));
+}
+
+TEST_CASE("power_cuts_show_beginnings_and_ends_that_are_acknowledged_before_they_are_synced") {
+  RecordedRun run(small_segments());
+  run.open();
+  run.begin({node_a, {5}});
+  run.end({node_b, 7});
+  run.flush();
+  run.close();
+  SegmentSyncs segment_syncs;
+  // No tip betrays it, and the index does not have them.
+  const auto fault = first_fault(run, rewritten(run, [&](auto& events, const DiskEvent& event) {
+                                   if (!segment_syncs.is(event) && !writes_tip(event) &&
+                                       !event.operation.of_index())
+                                     events.push_back(event);
+                                 }));
+  REQUIRE(fault);
+  CHECK(fault->find("beginning or end") != std::string::npos);
 }
 
 TEST_CASE("power_cuts_show_a_tip_that_is_written_before_its_segment_is_synced") {

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Prints an archive, written from docs/archive_format.md alone.
 
-usage: python_reader.py DIRECTORY [--reaches]
+usage: python_reader.py DIRECTORY [--reaches | --source]
 
 Every frame is a line of JSON on standard output, in the order of sequences; with --reaches every
-stream of which a beginning or an end is known, with both. What cannot be read is a
-line `lost FIRST LAST` on standard error, with the reason. Exit status: 0 all well, 1 something is
-lost or damaged, 3 nothing can be read.
+stream of which a beginning or an end is known, with both; with --source where all comes from, or
+null. What cannot be read is a line `lost FIRST LAST` on standard error, with the reason. Exit status:
+0 all well, 1 something is lost or damaged, 3 nothing can be read.
 """
 
 import json
@@ -167,11 +167,14 @@ def frames_of(head, body):
 
 def descriptors_of(body):
     """What a block of descriptors says: of channels ((node, life, number), name), of beginnings and
-    ends ((node, life), position)."""
+    ends ((node, life), position), and the last source or None."""
     into = Input(body)
-    names, starts, ends = [], [], []
+    names, starts, ends, source = [], [], [], None
     for _ in range(into.number("I")):
         kind = into.number("B")
+        if kind == 5:
+            source = into.text()
+            continue
         node = into.take(into.number("I"))
         life = into.number("Q")
         if kind in (3, 4):
@@ -188,7 +191,7 @@ def descriptors_of(body):
         into.optional()
         names.append(((node, life, channel), into.text()))
     into.finish()
-    return names, starts, ends
+    return names, starts, ends, source
 
 
 class Segment:
@@ -361,6 +364,7 @@ class Reader:
         self.names = {}
         self.starts = {}
         self.ends = {}
+        self.source = None
         self.read_tip()
 
     def read_tip(self):
@@ -430,13 +434,15 @@ class Reader:
                 self.fault("%s: %s" % (name, error))
         return found
 
-    def learn(self, names, starts, ends):
+    def learn(self, names, starts, ends, source):
         for key, name in names:
             self.names.setdefault(key, name)
         for key, position in starts:
             self.starts[key] = min(position, self.starts.get(key, position))
         for key, assigned in ends:
             self.ends[key] = max(assigned, self.ends.get(key, 0))
+        if source is not None:
+            self.source = source
 
     def blocks(self, segment, end):
         """The blocks of a segment that ends before a sequence, and what it lacks."""
@@ -480,7 +486,7 @@ class Reader:
 
 
 def main():
-    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--reaches"]):
+    if len(sys.argv) < 2 or sys.argv[2:] not in ([], ["--reaches"], ["--source"]):
         print(__doc__, file=sys.stderr)
         return 2
     try:
@@ -488,6 +494,10 @@ def main():
         if sys.argv[2:]:
             for _ in reader.frames():
                 pass
+        if sys.argv[2:] == ["--source"]:
+            print(json.dumps(reader.source))
+            return 1 if reader.faults else 0
+        if sys.argv[2:]:
             for node, life in sorted(reader.starts.keys() | reader.ends.keys()):
                 print(json.dumps({
                     "assigned": reader.ends.get((node, life)),

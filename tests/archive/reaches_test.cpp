@@ -1,6 +1,7 @@
 /// How far streams reach: what is missing before the first frame that is stored and after the last.
 
 #include "archive_test_support.hpp"
+#include "watched_files.hpp"
 
 #include <datastream/archive/archive.hpp>
 #include <datastream/archive/archive_reader.hpp>
@@ -14,6 +15,7 @@
 #include <eventually.hpp>
 #include <temporary_directory.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -45,6 +47,18 @@ ArchivedStreamInfo info_of(const std::filesystem::path& directory, const StreamI
   FAIL("there is no such stream");
   return {};
 }
+
+/// Files of segments that cannot be synced while a test says so.
+class FailingSyncs : public FileWatcher {
+public:
+  std::atomic<bool> failing{false};
+
+private:
+  Verdict judge(const FileOperation& operation) override {
+    const bool concerned = operation.is(FileOperation::Kind::sync) && operation.of_segment();
+    return {concerned && failing ? std::errc::io_error : std::errc{}};
+  }
+};
 
 std::uint64_t blocks_in(const std::filesystem::path& directory) {
   auto reader = ArchiveReader::open(directory);
@@ -204,6 +218,34 @@ TEST_CASE("an_end_that_finds_no_room_on_the_disk_waits_for_it") {
   REQUIRE(archive->flush());
   CHECK(info_of(directory.path(), node_a).missing() == 1);
   CHECK(archive->ledger().refused_declarations == 0);
+}
+
+TEST_CASE("what_is_said_when_an_archive_has_closed_or_stopped_is_counted_as_refused") {
+  for (const bool stops : {false, true}) {
+    CAPTURE(stops);
+    const TemporaryDirectory directory;
+    FailingSyncs syncs;
+    WatchedFiles files(directory.path(), syncs);
+    const auto archive =
+        opened(directory.path(), {.files = &files.files(), .metadata = files.env()});
+    archive->append(whole_stream(node_a));
+    REQUIRE(archive->flush());
+    if (stops) {
+      syncs.failing = true;
+      archive->declare(channel_declaration(node_a, 2, "of a group that was not stored"));
+      CHECK_FALSE(archive->flush());
+    } else {
+      REQUIRE(archive->close());
+    }
+    const std::uint64_t before = archive->ledger().refused_declarations;
+    CHECK(before == (stops ? 1 : 0));
+    archive->append(whole_stream(node_a)); // of which nothing is new
+    CHECK(archive->ledger().refused_declarations == before);
+    archive->append(whole_stream(node_b));
+    CHECK(archive->ledger().refused_declarations == before + 4);
+    (void)archive->close();
+    CHECK(archive->ledger().refused_declarations == before + 4);
+  }
 }
 
 TEST_CASE("a_node_whose_name_is_too_long_is_counted_as_refused") {

@@ -102,10 +102,7 @@ Salvage check_lost(const Intact& intact, const std::vector<std::uint64_t>& lost)
   ArchiveReader reader = reader_of(intact.directory);
   const Salvage rest = salvage(reader);
   CHECK(rest.lost() == lost);
-  std::vector<StoredFrame> readable;
-  for (const StoredFrame& frame : intact.frames)
-    if (!std::ranges::binary_search(lost, frame.sequence))
-      readable.push_back(frame);
+  const std::vector<StoredFrame> readable = without(intact.frames, lost);
   CHECK(rest.frames == readable);
 
   // It never goes unnoticed, and never costs more, when everything is looked at.
@@ -156,15 +153,12 @@ Salvage check_lost(const Intact& intact, const std::vector<std::uint64_t>& lost)
 void flip_every_byte(const Intact& intact, std::size_t segment,
                      const std::function<std::vector<std::uint64_t>(std::uint64_t)>& lost_at) {
   const std::filesystem::path& path = intact.segments[segment];
-  const std::string whole = bytes_of(path);
-  for (std::uint64_t at = 0; at < whole.size(); ++at) {
+  for (std::uint64_t at = 0, bytes = std::filesystem::file_size(path); at < bytes; ++at) {
     CAPTURE(at);
-    std::string bytes = whole;
-    bytes[at] ^= static_cast<char>(1U << (at % 8));
-    write_bytes(path, bytes);
+    flip_bit(path, at, at % 8);
     check_lost(intact, lost_at(at));
+    flip_bit(path, at, at % 8);
   }
-  write_bytes(path, whole);
   CHECK(reader_of(intact.directory).verify().empty());
 }
 
@@ -359,9 +353,7 @@ TEST_CASE("names_that_are_damaged_cost_no_frame_unless_it_is_asked_for_by_name")
   const Intact intact(directory.path());
   const BlockSite declarations = intact.blocks_of(1)[3]; // of node-b
   REQUIRE(declarations.first == declarations.end);
-  std::string bytes = bytes_of(intact.segments[1]);
-  bytes[declarations.offset + declarations.size() - 1] ^= 1;
-  write_bytes(intact.segments[1], bytes);
+  flip_bit(intact.segments[1], declarations.offset + declarations.size() - 1);
   const Salvage rest = check_lost(intact, {});
   REQUIRE(rest.errors.size() == 1);
   CHECK_FALSE(rest.errors[0].lost);
@@ -413,12 +405,11 @@ TEST_CASE("a_place_of_the_tip_that_is_damaged_is_told_and_everything_that_is_sho
   TemporaryDirectory directory;
   HandMadeArchive archive(directory.path());
   archive.begin_segment();
-  archive.write_block(node_a, {{{1}, {0}, "a"}});
-  archive.publish();
-  archive.write_block(node_a, {{{1}, {1}, "b"}});
-  archive.publish();
+  for (int group = 0; group < 2; ++group) {
+    write_single_frames(archive, 1);
+    archive.publish();
+  }
   const std::uint64_t later = archive.tip().count % 2 * format::tip_place_bytes;
-  const std::string whole = bytes_of(directory / "tip");
   std::uint64_t place = 0;
   SUBCASE("the first") {
     place = 0;
@@ -426,10 +417,8 @@ TEST_CASE("a_place_of_the_tip_that_is_damaged_is_told_and_everything_that_is_sho
   SUBCASE("the second") {
     place = format::tip_place_bytes;
   }
-  std::string bytes = whole;
-  bytes[place + 50] ^= 1;
   ArchiveReader before = reader_of(directory.path());
-  write_bytes(directory / "tip", bytes);
+  flip_bit(directory / "tip", place + 50);
   CHECK(before.holes().empty());
   CHECK(before.verify().size() == 1);
 
@@ -449,7 +438,7 @@ TEST_CASE("a_place_of_the_tip_that_is_damaged_is_told_and_everything_that_is_sho
   CHECK(reader.stream(node_a, Holes::leave_out)->size() == shown);
 
   // The next group, or opening it for writing, mends that.
-  write_bytes(directory / "tip", whole);
+  flip_bit(directory / "tip", place + 50);
   CHECK(reader.refresh().has_value());
   CHECK(reader.holes().empty());
   CHECK(all_of(reader).size() == 2);
@@ -459,10 +448,10 @@ TEST_CASE("a_tip_that_is_whole_when_it_is_read_again_was_being_written") {
   TemporaryDirectory directory;
   HandMadeArchive archive(directory.path());
   archive.begin_segment();
-  archive.write_block(node_a, {{{1}, {0}, "a"}});
-  archive.publish();
-  archive.write_block(node_a, {{{1}, {1}, "b"}});
-  archive.publish();
+  for (int group = 0; group < 2; ++group) {
+    write_single_frames(archive, 1);
+    archive.publish();
+  }
   TornTip files(3, archive.tip().count % 2 * format::tip_place_bytes);
   ArchiveReader reader = reader_of(directory.path(), &files);
   CHECK(files.torn_reads_left() == 0);

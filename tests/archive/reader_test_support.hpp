@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -60,18 +61,34 @@ inline std::vector<StoredFrame> all_of(ArchiveReader& reader) {
   return rest_of(cursor);
 }
 
+/// Blocks of one frame each, in the segment that is being written.
+inline std::vector<BlockSite> write_single_frames(HandMadeArchive& archive, std::uint64_t count,
+                                                  const std::string& payload = "payload") {
+  std::vector<BlockSite> blocks;
+  for (std::uint64_t i = 0; i < count; ++i)
+    blocks.push_back(archive.write_block(node_a, {{{1}, {archive.next_sequence()}, payload}}));
+  return blocks;
+}
+
 /// What can be read of a damaged archive, and why the rest cannot.
 struct Salvage {
   std::vector<StoredFrame> frames;
   std::vector<ArchiveError> errors;
 
-  /// Sequences that the errors name, which must be ascending and apart.
-  std::vector<std::uint64_t> lost() const {
-    std::vector<std::uint64_t> sequences;
+  /// What the errors name, which must be ascending and apart.
+  std::vector<SequenceRange> lost_ranges() const {
+    std::vector<SequenceRange> ranges;
     for (const ArchiveError& error : errors)
       if (error.lost)
-        for (auto s = error.lost->first.value; s <= error.lost->last.value; ++s)
-          sequences.push_back(s);
+        ranges.push_back(*error.lost);
+    return ranges;
+  }
+  /// The same, each sequence of it.
+  std::vector<std::uint64_t> lost() const {
+    std::vector<std::uint64_t> sequences;
+    for (const SequenceRange& range : lost_ranges())
+      for (auto s = range.first.value; s <= range.last.value; ++s)
+        sequences.push_back(s);
     return sequences;
   }
 };
@@ -96,6 +113,16 @@ inline Salvage salvage(ArchiveReader& reader) {
   }
   FAIL("the cursor does not get on");
   return result;
+}
+
+/// Those that are not lost, in order.
+inline std::vector<StoredFrame> without(const std::vector<StoredFrame>& frames,
+                                        const std::vector<std::uint64_t>& lost) {
+  std::vector<StoredFrame> rest;
+  for (const StoredFrame& frame : frames)
+    if (!std::ranges::binary_search(lost, frame.sequence))
+      rest.push_back(frame);
+  return rest;
 }
 
 inline std::vector<std::uint64_t> sequences_of(const std::vector<StoredFrame>& frames) {

@@ -8,7 +8,8 @@ RecordedRun::RecordedRun(ArchiveOptions options, Beginning beginning)
     : options_(std::move(options)), durable_(std::move(beginning.durable)),
       promised_initially_(beginning.promised), earlier_events_(beginning.events.size()),
       events_(std::move(beginning.events)), stored_(std::move(beginning.stored)),
-      declared_(std::move(beginning.declared)), watched_(root_.path(), *this) {
+      declared_(std::move(beginning.declared)), reaches_(std::move(beginning.reaches)),
+      watched_(root_.path(), *this) {
   SimulatedDisk disk(durable_);
   for (const DiskEvent& event : events_)
     if (!event.committed)
@@ -35,6 +36,7 @@ void RecordedRun::open() {
     REQUIRE(found <= stored_.size());
     stored_.resize(found);
     declared_.resize(promised_initially_.declarations);
+    reaches_.resize(promised_initially_.reaches);
     for (const StoredFrame& frame : stored_)
       positions_.emplace(frame.stream, frame.frame.position);
   }
@@ -65,8 +67,25 @@ void RecordedRun::declare(const Declaration& declaration) {
   note_taken(ticket);
 }
 
+void RecordedRun::begin(const StreamStart& start) {
+  SubscriptionStart subscription;
+  subscription.starts = {start};
+  const std::uint64_t ticket = archive_->begin(subscription);
+  reaches_.emplace_back(start);
+  note_taken(ticket);
+}
+
+void RecordedRun::end(const StreamEnd& end) {
+  EventBatch events;
+  events.ended = end;
+  const std::uint64_t ticket = archive_->append(events).ticket;
+  reaches_.emplace_back(end);
+  note_taken(ticket);
+}
+
 void RecordedRun::note_taken(std::uint64_t ticket) {
-  tickets_.emplace_back(first_ticket_ + ticket, Promised{stored_.size(), 0, declared_.size()});
+  tickets_.emplace_back(first_ticket_ + ticket,
+                        Promised{stored_.size(), 0, declared_.size(), reaches_.size()});
 }
 
 void RecordedRun::flush() {

@@ -6,6 +6,7 @@
 #include "watched_files.hpp"
 
 #include <datastream/archive/archive.hpp>
+#include <datastream/pipe/event_batch.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,19 +16,24 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace datastream::test {
 
-/// What must hold after a power cut at some moment, in counts: sequences and declarations are given
-/// out in one order.
+/// What must hold after a power cut at some moment, in counts: sequences are given out, and
+/// declarations, beginnings and ends said, in one order.
 struct Promised {
   std::size_t frames = 0;       ///< acknowledged
   std::size_t seen = 0;         ///< below the tip's end: a reader could have had them
   std::size_t declarations = 0; ///< acknowledged
+  std::size_t reaches = 0;      ///< acknowledged
 
   friend bool operator==(const Promised&, const Promised&) = default;
 };
+
+/// Where a stream was said to begin or to end.
+using Reach = std::variant<StreamStart, StreamEnd>;
 
 /// Either an operation on a file, or that everything up to this ticket is durable.
 struct DiskEvent {
@@ -41,6 +47,7 @@ struct Beginning {
   std::deque<DiskEvent> events; ///< what happened since then
   std::vector<StoredFrame> stored;
   std::vector<Declaration> declared;
+  std::vector<Reach> reaches;
   Promised promised;
 };
 
@@ -56,6 +63,8 @@ public:
   void close();
   void append(const StreamId& stream, const std::vector<Frame>& frames);
   void declare(const Declaration& declaration);
+  void begin(const StreamStart& start);
+  void end(const StreamEnd& end);
   /// Commits, and waits until that is done and followed by the index.
   void flush();
 
@@ -68,6 +77,7 @@ public:
   /// In the order of their sequences, the first one of which is 1.
   const std::vector<StoredFrame>& stored() const noexcept { return stored_; }
   const std::vector<Declaration>& declared() const noexcept { return declared_; }
+  const std::vector<Reach>& reaches() const noexcept { return reaches_; }
   /// What is promised with this ticket.
   Promised promised(std::uint64_t ticket) const;
 
@@ -85,6 +95,7 @@ private:
   std::vector<StoredFrame> stored_;
   std::set<std::pair<StreamId, Position>> positions_; ///< of `stored_`
   std::vector<Declaration> declared_;
+  std::vector<Reach> reaches_;
   std::vector<std::pair<std::uint64_t, Promised>> tickets_; ///< ascending
   std::uint64_t first_ticket_ = 0;                          ///< of this life, less 1
   WatchedFiles watched_;

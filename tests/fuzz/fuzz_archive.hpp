@@ -90,13 +90,16 @@ inline bool descriptors_hold(const BlockHeader& header, const BlockPtr& body) {
     builder.add(start);
   for (const StreamEnd& end : descriptors->ends)
     builder.add(end);
+  if (descriptors->source)
+    builder.add_source(*descriptors->source);
   if (builder.empty())
     return true;
   Compressor compressor;
   const UnplacedBlock block = builder.finish(compressor);
   const auto again = decode_descriptors(
       block.header, *decode_body(block.header, adopt_string(std::string(block.body))));
-  return again && again->starts == descriptors->starts && again->ends == descriptors->ends;
+  return again && again->starts == descriptors->starts && again->ends == descriptors->ends &&
+         again->source == descriptors->source;
 }
 
 /// Frames that decode make a block, and that decodes as the same frames.

@@ -12,11 +12,12 @@ namespace {
 
 constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 thread_local std::size_t allocations_left = never; // until one fails
+thread_local bool all_fail = false;                // from there on
 thread_local bool one_failed = false;
 
 void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
   if (allocations_left != never && allocations_left-- == 0) {
-    allocations_left = never;
+    allocations_left = all_fail ? 0 : never;
     one_failed = true;
     return nullptr;
   }
@@ -72,8 +73,9 @@ void operator delete[](void* memory, std::size_t) noexcept {
 
 namespace datastream::test {
 
-Shortage::Shortage(std::size_t n) {
+Shortage::Shortage(std::size_t n, Of of) {
   one_failed = false;
+  all_fail = of == Of::all;
   allocations_left = n;
 }
 

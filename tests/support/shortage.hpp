@@ -5,11 +5,12 @@
 
 namespace datastream::test {
 
-/// Lets the allocation after the next `n` ones fail, in this thread, while it lives. The test
-/// program's `operator new` sees to it.
+/// Lets the allocation after the next `n` ones fail, or all of them from there on, in this thread,
+/// while it lives. The test program's `operator new` sees to it.
 class Shortage {
 public:
-  explicit Shortage(std::size_t n);
+  enum class Of { one, all };
+  explicit Shortage(std::size_t n, Of of = Of::one);
   ~Shortage();
   Shortage(const Shortage&) = delete;
   Shortage& operator=(const Shortage&) = delete;

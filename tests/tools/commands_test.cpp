@@ -34,8 +34,9 @@ TEST_CASE("what_is_in_an_archive_is_told") {
   CHECK(text.err.empty());
   CHECK(text.out ==
         "durable up to sequence 10\n"
+        "source orchestrator\n"
         "seg_0000000000001.0.dss sealed, 801 bytes, 2 blocks, 3 frames from sequence 1\n"
-        "seg_0000000000010.0.dss open, 786 bytes, 4 blocks, 7 frames from sequence 4\n"
+        "seg_0000000000010.0.dss open, 803 bytes, 4 blocks, 7 frames from sequence 4\n"
         "b#18446744073709551615, 4 frames, positions 0 to 18446744073709551615, arrived "
         "2025-11-30T00:00:04.000000Z to 2025-11-30T00:00:05.000000Z, "
         "18446744073709551612 missing\n"
@@ -53,6 +54,7 @@ TEST_CASE("what_is_in_an_archive_is_told") {
   CHECK(json.status == 0);
   const auto told = nlohmann::json::parse(json.out);
   CHECK(told["last_sequence"] == 10);
+  CHECK(told["source"] == "orchestrator");
   CHECK(told["segments"].size() == 2);
   CHECK(told["segments"][1]["sealed"] == false);
   CHECK(told["holes"].empty());
@@ -188,6 +190,36 @@ TEST_CASE("what_is_exported_is_imported_as_it_was") {
   const FinishedProgram jq = run_program(
       {"/usr/bin/jq", "-s", "-c", "[length, ([.[].payload.value | length] | add > 0)]", file});
   CHECK(jq.out == "[500,true]\n");
+}
+
+TEST_CASE("lines_have_the_source_that_the_archive_was_given") {
+  const TemporaryDirectory directory;
+  const fs::path archive = directory / "archive";
+  const auto lines_of = [&](const FinishedProgram& program, const std::string& source) {
+    CHECK(program.status == 0);
+    std::size_t lines = 0;
+    std::istringstream in(program.out);
+    for (std::string line; std::getline(in, line); ++lines)
+      CHECK(nlohmann::json::parse(line)["source"] == source);
+    return lines;
+  };
+  make_archive(archive, mixed_frames());
+  CHECK(lines_of(tool({"export", archive}), "archive") == 500); // which says nothing
+  CHECK(nlohmann::json::parse(tool({"info", archive, "--json"}).out)["source"].is_null());
+  CHECK(tool({"info", archive}).out.find("source") == std::string::npos);
+
+  const fs::path file = directory / "lines";
+  std::ofstream(file, std::ios::binary) << tool({"export", archive, "--source", "a peer"}).out;
+  const fs::path named = directory / "named";
+  CHECK(tool({"import", named, file, "--source", "orchestrator"}).status == 0);
+  CHECK(lines_of(tool({"export", named}), "orchestrator") == 500);
+  CHECK(lines_of(tool({"cat", named, "--json"}), "orchestrator") == 500);
+  CHECK(lines_of(tool({"export", named, "--source", "other"}), "other") == 500);
+  CHECK(tool({"info", named}).out.find("\nsource orchestrator\n") != std::string::npos);
+
+  const fs::path unnamed = directory / "unnamed";
+  CHECK(tool({"import", unnamed, file}).status == 0);
+  CHECK(lines_of(tool({"export", unnamed}), "archive") == 500); // lines may differ in it
 }
 
 TEST_CASE("bad_lines_are_named_and_the_others_imported") {

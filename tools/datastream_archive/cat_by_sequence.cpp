@@ -92,6 +92,14 @@ private:
   Catalog catalog_;
 };
 
+std::string source_of(ArchiveReader& reader, const CatOptions& options) {
+  if (options.source)
+    return *options.source;
+  // What is damaged was reported with the names.
+  const std::string said = must(reader.source(Holes::leave_out));
+  return said.empty() ? "archive" : said;
+}
+
 } // namespace
 
 void cat_by_sequence(ArchiveReader& reader, const CatOptions& options, Output& out,
@@ -104,7 +112,7 @@ void cat_by_sequence(ArchiveReader& reader, const CatOptions& options, Output& o
   if (!options.follow) // which may wait for them
     check_names(reader, options, catalog);
   TextWriter text(out, options.raw, catalog);
-  JsonLinesWriter json(out.stream(), options.source, names);
+  JsonLinesWriter json(out.stream(), source_of(reader, options), names);
   while (reading.position() <= options.to) {
     auto batch = reading.next(options.follow ? follow_interval : std::chrono::milliseconds{0});
     if (!batch && !options.follow)

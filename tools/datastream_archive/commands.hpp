@@ -43,7 +43,7 @@ struct CatOptions {
   std::optional<Time> until;
   bool follow = false;
   bool json = false;
-  std::string source = "archive"; ///< what JSON calls it
+  std::optional<std::string> source; ///< what JSON says; nothing: what the archive does
 
   // Stream by stream.
   std::optional<std::size_t> tail;
@@ -52,8 +52,9 @@ struct CatOptions {
 };
 Status cat(const CatOptions& options, Output& out);
 
-/// See `datastream::import_json_lines`.
+/// See `datastream::import_json_lines`. `source`: what the archive says of itself from here on;
+/// empty: what it has said before.
 Status import(const std::filesystem::path& directory, const std::filesystem::path& file,
-              Output& out);
+              const std::string& source, Output& out);
 
 } // namespace datastream::tool

@@ -10,7 +10,7 @@
 namespace datastream::tool {
 
 Status import(const std::filesystem::path& directory, const std::filesystem::path& file,
-              Output& out) {
+              const std::string& source, Output& out) {
   // No archive is made for what cannot be read, and twice.
   std::ifstream in(file, std::ios::binary);
   if (in.is_open() && in.tellg() == std::ifstream::pos_type(-1))
@@ -21,7 +21,7 @@ Status import(const std::filesystem::path& directory, const std::filesystem::pat
     throw Failure(file.string() + " cannot be read");
   in.clear();
 
-  const auto archive = must(Archive::open(directory));
+  const auto archive = must(Archive::open(directory, {.source = source}));
   Faults faults;
   for (const ArchiveError& hole : archive->recovery().holes)
     faults.report(hole);

@@ -38,6 +38,7 @@ struct StreamContents {
 /// All that is shown, in either form.
 struct Contents {
   Sequence last;
+  std::string source; ///< empty: nobody said it
   std::vector<std::expected<SegmentInfo, ArchiveError>> segments;
   std::vector<StreamContents> streams;
 };
@@ -62,6 +63,8 @@ std::vector<StreamContents> contents_of(std::vector<ArchivedStreamInfo> infos,
 
 void write_text(const Contents& contents, Output& out) {
   out.line("durable up to sequence " + std::to_string(contents.last.value));
+  if (!contents.source.empty())
+    out.line("source " + contents.source);
   for (const auto& segment : contents.segments)
     if (segment)
       out.line(segment->name + (segment->sealed ? " sealed" : " open") + ", " +
@@ -134,6 +137,7 @@ void write_json(const Contents& contents, Output& out) {
                        {"channels", std::move(channels)}});
   }
   const Json all = {{"last_sequence", contents.last.value},
+                    {"source", contents.source.empty() ? Json() : Json(contents.source)},
                     {"segments", std::move(segments)},
                     {"holes", std::move(holes)},
                     {"streams", std::move(streams)}};
@@ -147,7 +151,7 @@ Status info(const std::filesystem::path& directory, bool json, Output& out) {
   Faults faults;
   report_holes(reader, faults);
   auto catalog = read_catalog(reader, faults)->snapshot().snapshot;
-  const Contents contents{reader.last(), reader.segments(),
+  const Contents contents{reader.last(), must(reader.source(Holes::leave_out)), reader.segments(),
                           contents_of(must(reader.streams(Holes::leave_out)), std::move(catalog))};
   if (json)
     write_json(contents, out);

@@ -131,6 +131,7 @@ Status run(int argc, char** argv, Output& out) {
 
   std::filesystem::path directory;
   std::filesystem::path file;
+  std::string import_source;
   bool json = false;
   const auto add_command = [&](const char* name, const char* help) -> CLI::App& {
     CLI::App& command = *app.add_subcommand(name, help);
@@ -143,10 +144,13 @@ Status run(int argc, char** argv, Output& out) {
                          "gone, accept that: they become a hole");
   CatOptions cat_options;
   add_cat(app, cat_options);
-  add_command("import", "Store frames from a file of JSON lines: what export writes, and what the "
-                        "orchestrator and nodes of this protocol keep")
-      .add_option("file", file, "The file; it is read twice, so it cannot be a pipe")
+  CLI::App& import_command =
+      add_command("import", "Store frames from a file of JSON lines: what export writes, and what "
+                            "the orchestrator and nodes of this protocol keep");
+  import_command.add_option("file", file, "The file; it is read twice, so it cannot be a pipe")
       ->required();
+  import_command.add_option("--source", import_source,
+                            "What the archive says of itself from here on");
   CatOptions export_options;
   export_options.by_sequence = true;
   export_options.json = true;
@@ -154,8 +158,9 @@ Status run(int argc, char** argv, Output& out) {
       *app.add_subcommand("export", "Write all frames as lines of JSON, in the order in which they "
                                     "arrived");
   export_command.add_option("directory", export_options.directory, "The archive")->required();
-  export_command.add_option("--source", export_options.source, "What to write as source")
-      ->capture_default_str();
+  export_command.add_option("--source", export_options.source,
+                            "What to write as source; otherwise what the archive says, or "
+                            "\"archive\" if it says nothing");
   add_sequences(export_command, export_options);
 
   try {
@@ -171,7 +176,7 @@ Status run(int argc, char** argv, Output& out) {
   if (chosen("reindex"))
     return make_index(directory, out);
   if (chosen("import"))
-    return import(directory, file, out);
+    return import(directory, file, import_source, out);
   return cat(chosen("export") ? export_options : cat_options, out);
 }
 

@@ -1,8 +1,10 @@
 #include <datastream/archive/archive.hpp>
 
+#include "archive_directory.hpp"
 #include "format/descriptors_block.hpp"
 #include "group.hpp"
-#include "recovery.hpp"
+#include "group_writer.hpp"
+#include "stored_positions.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -26,13 +28,15 @@ std::int64_t microseconds(std::chrono::system_clock::time_point time) {
 
 } // namespace
 
+/// Takes what is to be stored, has it stored by a thread of its own, and tells what became of it:
+/// states, tickets and counts. What that thread alone has is its `GroupWriter`.
 class Archive::Impl {
 public:
   Impl(std::filesystem::path directory, ArchiveOptions options)
       : directory_(std::move(directory)), options_(std::move(options)),
         files_(options_.files ? *options_.files : posix_file_system()),
         positions_(options_.compared_frames), filling_(defaults::archive_block_bytes) {}
-  ~Impl() { (void)close(); }
+  ~Impl() { finish(); }
 
   std::expected<void, ArchiveError> open();
 
@@ -62,6 +66,7 @@ private:
   struct Committing {
     Group group;
     StoredPositions::Changes changes{};
+    std::vector<format::BlockStream> streams{}; ///< what is in it, once it is laid out
     std::uint64_t ticket = 0;
     /// Why it was not stored, should it not be.
     std::uint64_t NotStored::* reason = &NotStored::suspended;
@@ -80,6 +85,8 @@ private:
 
   // The same, with the lock.
   bool takes() const { return state_ == State::running && !closing_ && !index_failure_; }
+  /// Keeps what was said for the next group, if there can be one.
+  void keep(Said&& said) noexcept;
   bool wait_for_room(Lock& lock);
   std::size_t filling_bytes() const {
     return filling_.bytes() + positions_.changed_pages() * page_bytes;
@@ -89,35 +96,35 @@ private:
     return filling_bytes() >= options_.group_bytes ||
            filling_.index_bytes() >= defaults::archive_index_bytes;
   }
-  /// Nothing is stored from here on; what was about to be, is not.
-  void suspend(Lock& lock, ArchiveError error);
   /// With which everything taken so far is done.
   std::uint64_t taken_ticket() const {
     // What waits for room is not waited for: sources must go on.
     return filling_.empty() || state_ != State::running ? ticket_ - 1 : ticket_;
   }
-  void drop_filling(std::uint64_t NotStored::* reason);
   std::uint64_t NotStored::* reason() const;
 
   // On the committing thread.
   void run();
   bool wants_commit() const;
   void commit_filling(Lock& lock);
-  /// Makes a group durable; what it has of each stream goes to `streams`.
-  std::expected<void, WriteFailure> write_segment(Committing& committing,
-                                                  std::vector<format::BlockStream>& streams);
-  std::expected<void, WriteFailure> next_segment();
-  std::expected<void, ArchiveError> write_tip();
-  std::expected<void, ArchiveError> write_metadata(const Committing& committing);
-  ArchiveError no_memory() const;
-  void fail(Lock& lock, Committing& committing, const WriteFailure& failure);
-  void stop(Lock& lock, ArchiveError error);
+  /// Makes a group durable.
+  std::expected<void, WriteFailure> store(Committing& committing);
+  std::expected<void, ArchiveError> publish();
+  std::expected<void, ArchiveError> follow(const Committing& committing);
+  // The same where something has failed: without memory, for there may be none.
+  ArchiveError no_memory() const noexcept;
+  void fail(Lock& lock, Committing& committing, WriteFailure failure) noexcept;
+  /// Nothing is stored from here on; what was about to be is not, for this reason.
+  void suspend(Lock& lock, ArchiveError error,
+               std::uint64_t NotStored::* reason = &NotStored::suspended) noexcept;
+  /// The same for good.
+  void stop(Lock& lock, ArchiveError error) noexcept;
+  void drop_filling(std::uint64_t NotStored::* reason) noexcept;
+  /// Without the lock, which is taken back.
+  void tell(Lock& lock, const std::function<void(const ArchiveError&)>& event);
   void try_to_resume(Lock& lock);
-  std::expected<void, WriteFailure> reopen();
 
-  // Without the lock, which is taken back.
-  void tell(Lock& lock, const std::function<void(const ArchiveError&)>& event,
-            const ArchiveError& error);
+  void finish() noexcept;
 
   const std::filesystem::path directory_;
   const ArchiveOptions options_;
@@ -127,13 +134,8 @@ private:
   std::unique_ptr<FileLock> lock_;
 
   // The committing thread's own.
-  OpenedArchive opened_;
+  GroupWriter writer_{directory_, options_, files_, catalog_};
   Group spare_{defaults::archive_block_bytes}; ///< for the next one to fill, with its memory
-  std::optional<RecoveryOptions::Committed>
-      committed_; ///< at the end of the last life of `opened_`
-  format::Compressor committing_compressor_;
-  Metadata::Batch metadata_batch_; ///< for the next write
-  bool sealed_ = false;            ///< a segment, since the last one
 
   std::mutex closing_mutex_; ///< before `mutex_`
   mutable std::mutex mutex_;
@@ -141,7 +143,7 @@ private:
   std::condition_variable room_; ///< for those who append
   std::condition_variable done_; ///< for those who flush
   State state_ = State::running;
-  std::optional<ArchiveError> trouble_;
+  bool in_trouble_ = false;
   /// Found while appending: what was taken is committed, then ingest stands still.
   std::optional<ArchiveError> index_failure_;
   StoredPositions positions_;
@@ -150,7 +152,9 @@ private:
   std::uint64_t ticket_ = 1; ///< of the group that is filling
   std::uint64_t done_ticket_ = 0;
   std::uint64_t failed_ticket_ = 0; ///< the last group that was not stored
-  ArchiveError last_failure_{};     ///< why
+  /// Why, and of the trouble, as far as that is known by now. Only the committing thread changes
+  /// it, and so reads it without lock.
+  ArchiveError last_failure_{};
   bool commit_wanted_ = false;
   bool closing_ = false;
   Sequence last_durable_;
@@ -169,28 +173,11 @@ std::expected<void, ArchiveError> Archive::Impl::open() {
   if (!lock)
     return std::unexpected(std::move(lock.error()));
   lock_ = std::move(*lock);
-  if (auto opened = reopen(); !opened)
+  if (auto opened = writer_.open(positions_); !opened)
     return std::unexpected(std::move(opened.error().error));
-  recovery_ = opened_.report;
-  last_durable_ = {opened_.segment->end().sequence - 1};
+  recovery_ = writer_.recovery();
+  last_durable_ = writer_.last();
   committer_ = std::thread([this] { run(); });
-  return {};
-}
-
-std::expected<void, WriteFailure> Archive::Impl::reopen() {
-  if (opened_.segment) // otherwise the last try has failed, and knew it from the one before
-    committed_ = {opened_.segment->number(), opened_.segment->end().offset};
-  // RocksDB lets nobody else open its files.
-  opened_ = {};
-  metadata_batch_ = {};
-  sealed_ = false;
-  auto opened = recover(
-      directory_,
-      {.files = files_, .metadata = options_.metadata, .reindex = false, .committed = committed_},
-      catalog_, positions_);
-  if (!opened)
-    return std::unexpected(std::move(opened.error()));
-  opened_ = std::move(*opened);
   return {};
 }
 
@@ -292,10 +279,8 @@ std::uint64_t Archive::Impl::declare(const Declaration& declaration) {
   const auto declared = catalog_.declare(declaration);
   ledger_.conflicting_declarations += declared ? 0 : 1;
   const bool is_new = declared && *declared;
-  if (is_new) {
-    filling_.say(std::move(said));
-    work_.notify_one();
-  }
+  if (is_new)
+    keep(std::move(said));
   return taken_ticket();
 }
 
@@ -326,11 +311,18 @@ std::uint64_t Archive::Impl::note_reach(const StreamId& stream, Said said, Widen
     ++ledger_.refused_declarations;
     return ticket_ - 1;
   }
-  if (widen(reaches_[stream])) {
-    filling_.say(std::move(said));
-    work_.notify_one();
-  }
+  if (widen(reaches_[stream]))
+    keep(std::move(said));
   return taken_ticket();
+}
+
+void Archive::Impl::keep(Said&& said) noexcept {
+  if (closing_ || state_ == State::stopped) {
+    ledger_.refused_declarations += said.size();
+    return;
+  }
+  filling_.say(std::move(said));
+  work_.notify_one();
 }
 
 void Archive::Impl::count_refused_declaration() noexcept {
@@ -352,14 +344,12 @@ std::expected<Sequence, ArchiveError> Archive::Impl::flush() {
   commit_wanted_ = true;
   work_.notify_one();
   done_.wait(lock, [&] { return done_ticket_ >= wanted || state_ != State::running; });
-  if (trouble_)
-    return std::unexpected(*trouble_);
-  if (failed_ticket_ > done_before) // and all is well again
+  if (in_trouble_ || failed_ticket_ > done_before) // and all may be well again
     return std::unexpected(last_failure_);
   return last_durable_;
 }
 
-std::expected<Sequence, ArchiveError> Archive::Impl::close() {
+void Archive::Impl::finish() noexcept {
   const Lock once(closing_mutex_);
   {
     const Lock lock(mutex_);
@@ -369,9 +359,13 @@ std::expected<Sequence, ArchiveError> Archive::Impl::close() {
   }
   if (committer_.joinable())
     committer_.join();
+}
+
+std::expected<Sequence, ArchiveError> Archive::Impl::close() {
+  finish();
   const Lock lock(mutex_);
-  if (state_ != State::closed && trouble_)
-    return std::unexpected(*trouble_);
+  if (in_trouble_)
+    return std::unexpected(last_failure_);
   return last_durable_;
 }
 
@@ -400,7 +394,7 @@ void Archive::Impl::run() {
       continue;
     }
     if (index_failure_) {
-      suspend(lock, *index_failure_);
+      suspend(lock, std::move(*index_failure_));
       continue;
     }
     commit_wanted_ = false;
@@ -416,13 +410,19 @@ void Archive::Impl::run() {
     return;
   }
   lock.unlock();
-  const auto synced = opened_.metadata->sync();
-  opened_ = {};
+  std::expected<void, ArchiveError> closed;
+  try {
+    closed = writer_.close();
+  } catch (const std::bad_alloc&) {
+    closed = std::unexpected(no_memory());
+  }
   lock.lock();
-  if (synced)
+  if (closed) {
     state_ = State::closed;
-  else
-    trouble_ = synced.error();
+    return;
+  }
+  last_failure_ = std::move(closed.error());
+  in_trouble_ = true;
 }
 
 void Archive::Impl::commit_filling(Lock& lock) {
@@ -430,13 +430,9 @@ void Archive::Impl::commit_filling(Lock& lock) {
   try {
     committing.changes = positions_.take_changes();
   } catch (const std::bad_alloc&) {
-    // Nothing was taken, and all of it can be tried once more, but for a last time.
-    if (work_.wait_for(lock, options_.retry_interval, [&] { return closing_; })) {
-      drop_filling(&NotStored::out_of_memory);
-      ledger_.refused_declarations += filling_.said().size();
-      filling_.clear();
-    }
+    // What waits for room must not wait for memory.
     spare_ = std::move(committing.group);
+    suspend(lock, no_memory(), &NotStored::out_of_memory);
     return;
   }
   std::swap(committing.group, filling_);
@@ -445,30 +441,28 @@ void Archive::Impl::commit_filling(Lock& lock) {
   room_.notify_all();
   lock.unlock();
 
-  std::vector<format::BlockStream> streams;
   std::expected<void, WriteFailure> stored;
   try {
-    stored = write_segment(committing, streams);
+    stored = store(committing);
   } catch (const std::bad_alloc&) {
-    stored = std::unexpected(WriteFailure{
-        {ArchiveError::Kind::io, directory_.string() + ": there is no memory to commit", {}}});
+    stored = std::unexpected(WriteFailure{no_memory()});
     committing.reason = &NotStored::out_of_memory;
   }
   if (!stored) {
     lock.lock();
-    fail(lock, committing, stored.error());
+    fail(lock, committing, std::move(stored.error()));
     committing.group.clear();
     spare_ = std::move(committing.group);
     return;
   }
-  std::expected<void, ArchiveError> followed = write_tip();
+  std::expected<void, ArchiveError> followed = publish();
 
   lock.lock();
   ++ledger_.commits;
   ledger_.pending -= committing.group.frames();
   ledger_.stored += committing.group.frames();
-  last_durable_ = {opened_.segment->end().sequence - 1};
-  for (const format::BlockStream& stream : streams) {
+  last_durable_ = writer_.last();
+  for (const format::BlockStream& stream : committing.streams) {
     std::optional<Position>& highest = highest_durable_.find(*stream.stream)->second;
     highest = highest ? std::max(*highest, stream.highest) : stream.highest;
   }
@@ -479,7 +473,7 @@ void Archive::Impl::commit_filling(Lock& lock) {
     options_.events.committed(committing.ticket);
 
   if (followed)
-    followed = write_metadata(committing);
+    followed = follow(committing);
   committing.group.clear();
   spare_ = std::move(committing.group);
   lock.lock();
@@ -489,134 +483,47 @@ void Archive::Impl::commit_filling(Lock& lock) {
     suspend(lock, std::move(followed.error()));
 }
 
-std::expected<void, WriteFailure>
-Archive::Impl::write_segment(Committing& committing, std::vector<format::BlockStream>& streams) {
-  std::vector<FilledBlock> filled = committing.group.take_blocks(committing_compressor_);
-  std::uint64_t bytes = 0;
-  for (const FilledBlock& block : filled)
-    bytes += block.block.size();
-  const SegmentWriter& segment = *opened_.segment;
-  const bool has_room =
-      segment.end().offset + bytes <= options_.segment_bytes &&
-      segment.index_bytes() + committing.group.index_bytes() <= defaults::archive_index_bytes;
-  if (!has_room && !segment.empty()) // an empty one takes any group
-    if (auto next = next_segment(); !next)
-      return next;
-
-  std::vector<format::UnplacedBlock> blocks;
-  std::vector<Declaration> declared;
-  SegmentDeclarations queued;
-  format::DescriptorsBlockBuilder descriptors;
-  const auto finish_descriptors = [&] {
-    if (!descriptors.empty())
-      blocks.push_back(descriptors.finish(committing_compressor_));
-  };
-  const auto say = [&](const auto& entry) {
-    if (!descriptors.has_room())
-      finish_descriptors();
-    descriptors.add(entry);
-  };
-  const auto want = [&](Declaration declaration) {
-    if (opened_.segment->declarations().has(declaration) || queued.has(declaration))
-      return;
-    say(declaration);
-    queued.add(declaration);
-    declared.push_back(std::move(declaration));
-  };
-  const auto want_stream = [&](const StreamId& stream) {
-    if (auto descriptor = catalog_.find_stream(stream))
-      want(std::move(descriptor));
-  };
-
-  // What became known, and then, in front of each block, what it uses and this segment lacks: so
-  // the frames of a segment can be named from itself.
-  const Said& said = committing.group.said();
-  for (const Declaration& declaration : said.declarations) {
-    if (const auto* channel = std::get_if<ChannelDescriptorPtr>(&declaration))
-      want_stream((*channel)->stream);
-    want(declaration);
-  }
-  std::ranges::for_each(said.starts, say);
-  for (FilledBlock& block : filled) {
-    for (format::BlockStream& stream : block.streams) {
-      want_stream(*stream.stream);
-      for (const std::uint32_t channel : stream.channels)
-        if (!opened_.segment->declarations().has(*stream.stream, {channel}))
-          if (auto descriptor = catalog_.find_channel(*stream.stream, ChannelId{channel}))
-            want(std::move(descriptor));
-      streams.push_back(std::move(stream));
-    }
-    finish_descriptors();
-    blocks.push_back(std::move(block.block));
-  }
-  std::ranges::for_each(said.ends, say);
-  finish_descriptors();
+std::expected<void, WriteFailure> Archive::Impl::store(Committing& committing) {
+  auto laid_out = writer_.lay_out(committing.group);
+  if (!laid_out)
+    return std::unexpected(std::move(laid_out.error()));
+  committing.streams = std::move(laid_out->streams);
   {
     // Nothing may fail any more once the group is durable.
     const Lock lock(mutex_);
-    for (const format::BlockStream& stream : streams)
+    for (const format::BlockStream& stream : committing.streams)
       highest_durable_.try_emplace(*stream.stream);
   }
-  const auto committed = opened_.segment->commit(blocks, declared);
-  for (format::UnplacedBlock& block : blocks)
-    committing.group.reuse(std::move(block.body));
-  return committed;
+  return writer_.store(*laid_out, committing.group);
 }
 
-std::expected<void, WriteFailure> Archive::Impl::next_segment() {
-  SegmentWriter& segment = *opened_.segment;
-  const auto bytes = segment.seal(committing_compressor_);
-  if (!bytes)
-    return std::unexpected(bytes.error());
-  metadata_batch_.add(ListedSegment{segment.number(), segment.header().first_sequence,
-                                    segment.end().sequence, *bytes});
-  sealed_ = true;
-  format::SegmentHeader header;
-  header.archive = opened_.archive;
-  header.number = segment.number() + 1;
-  header.first_sequence = segment.end().sequence;
-  header.created = microseconds(std::chrono::system_clock::now());
-  auto next = SegmentWriter::create(files_, directory_, header);
-  if (!next)
-    return std::unexpected(std::move(next.error()));
-  *opened_.segment = std::move(*next);
-  return {};
-}
-
-std::expected<void, ArchiveError> Archive::Impl::write_tip() {
+std::expected<void, ArchiveError> Archive::Impl::publish() {
   try {
-    return opened_.tip->write({.archive = opened_.archive,
-                               .first_sequence = opened_.first_sequence,
-                               .end_sequence = opened_.segment->end().sequence,
-                               .segment = opened_.segment->number(),
-                               .offset = opened_.segment->end().offset});
+    return writer_.publish();
   } catch (const std::bad_alloc&) {
     return std::unexpected(no_memory());
   }
 }
 
-std::expected<void, ArchiveError> Archive::Impl::write_metadata(const Committing& committing) {
+std::expected<void, ArchiveError> Archive::Impl::follow(const Committing& committing) {
   try {
-    for (const Declaration& declaration : committing.group.said().declarations)
-      metadata_batch_.add(declaration);
-    for (const StoredPositions::Change& change : committing.changes.pages)
-      metadata_batch_.set_positions(change.stream, change.page, change.positions);
-    metadata_batch_.set_cursor({opened_.segment->number(), opened_.segment->end()});
-    const bool sync =
-        std::exchange(sealed_, false) || options_.metadata_sync == MetadataSync::every_commit;
-    return opened_.metadata->write(std::exchange(metadata_batch_, {}), sync);
+    return writer_.follow(committing.group.said(), committing.changes);
   } catch (const std::bad_alloc&) {
     return std::unexpected(no_memory());
   }
 }
 
-ArchiveError Archive::Impl::no_memory() const {
-  return {ArchiveError::Kind::io, directory_.string() + ": there is no memory to commit", {}};
+ArchiveError Archive::Impl::no_memory() const noexcept {
+  try {
+    return {ArchiveError::Kind::io, directory_.string() + ": there is no memory to commit", {}};
+  } catch (const std::bad_alloc&) {
+    return error_without_memory("no memory");
+  }
 }
 
 // ------------------------------------------------------------------------- failing, resuming
 
-void Archive::Impl::fail(Lock& lock, Committing& committing, const WriteFailure& failure) {
+void Archive::Impl::fail(Lock& lock, Committing& committing, WriteFailure failure) noexcept {
   ledger_.pending -= committing.group.frames();
   ledger_.not_stored.*(failure.of_sync ? &NotStored::stopped : committing.reason) +=
       committing.group.frames();
@@ -624,12 +531,12 @@ void Archive::Impl::fail(Lock& lock, Committing& committing, const WriteFailure&
   filling_.say_first(committing.group.take_said());
   failed_ticket_ = committing.ticket;
   if (failure.of_sync)
-    stop(lock, failure.error);
+    stop(lock, std::move(failure.error));
   else
-    suspend(lock, failure.error);
+    suspend(lock, std::move(failure.error));
 }
 
-void Archive::Impl::drop_filling(std::uint64_t NotStored::* reason) {
+void Archive::Impl::drop_filling(std::uint64_t NotStored::* reason) noexcept {
   ledger_.pending -= filling_.frames();
   ledger_.not_stored.*reason += filling_.frames();
   filling_.drop_frames();
@@ -639,32 +546,39 @@ void Archive::Impl::drop_filling(std::uint64_t NotStored::* reason) {
   done_.notify_all();
 }
 
-void Archive::Impl::suspend(Lock& lock, ArchiveError error) {
+void Archive::Impl::suspend(Lock& lock, ArchiveError error,
+                            std::uint64_t NotStored::* reason) noexcept {
   if (state_ != State::running)
     return;
   state_ = State::suspended;
   index_failure_.reset();
-  trouble_ = last_failure_ = error;
+  last_failure_ = std::move(error);
+  in_trouble_ = true;
   // Its frames were compared with others that are not stored.
-  drop_filling(&NotStored::suspended);
+  drop_filling(reason);
   work_.notify_one();
-  tell(lock, options_.events.suspended, error);
+  tell(lock, options_.events.suspended);
 }
 
-void Archive::Impl::stop(Lock& lock, ArchiveError error) {
-  error.message += "; the archive takes nothing more until it is opened again";
+void Archive::Impl::stop(Lock& lock, ArchiveError error) noexcept {
+  try {
+    error.message += "; the archive takes nothing more until it is opened again";
+  } catch (const std::bad_alloc&) {
+    // why is more important
+  }
   state_ = State::stopped;
-  trouble_ = last_failure_ = error;
+  last_failure_ = std::move(error);
+  in_trouble_ = true;
   drop_filling(&NotStored::stopped);
-  tell(lock, options_.events.stopped, error);
+  ledger_.refused_declarations += filling_.take_said().size();
+  tell(lock, options_.events.stopped);
 }
 
-void Archive::Impl::tell(Lock& lock, const std::function<void(const ArchiveError&)>& event,
-                         const ArchiveError& error) {
+void Archive::Impl::tell(Lock& lock, const std::function<void(const ArchiveError&)>& event) {
   const std::uint64_t ticket = done_ticket_;
   lock.unlock();
   if (event)
-    event(error);
+    event(last_failure_);
   if (options_.events.failed)
     options_.events.failed(ticket);
   lock.lock();
@@ -674,20 +588,21 @@ void Archive::Impl::try_to_resume(Lock& lock) {
   lock.unlock();
   std::expected<void, WriteFailure> opened;
   try {
-    opened = reopen();
+    opened = writer_.open(positions_);
   } catch (const std::bad_alloc&) {
     opened = std::unexpected(WriteFailure{no_memory()});
   }
   lock.lock();
   if (!opened) {
-    trouble_ = opened.error().error;
     if (opened.error().of_sync)
-      stop(lock, opened.error().error);
+      stop(lock, std::move(opened.error().error));
+    else
+      last_failure_ = std::move(opened.error().error);
     return;
   }
-  last_durable_ = {opened_.segment->end().sequence - 1};
+  last_durable_ = writer_.last();
   state_ = State::running;
-  trouble_.reset();
+  in_trouble_ = false;
   lock.unlock();
   if (options_.events.resumed)
     options_.events.resumed();
@@ -714,7 +629,7 @@ std::optional<Position> Archive::Impl::highest_durable(const StreamId& stream) c
 
 std::optional<ArchiveError> Archive::Impl::trouble() const {
   const Lock lock(mutex_);
-  return trouble_;
+  return in_trouble_ ? std::optional(last_failure_) : std::nullopt;
 }
 
 // ------------------------------------------------------------------------------- Archive
@@ -724,6 +639,12 @@ Archive::~Archive() = default;
 
 std::expected<std::unique_ptr<Archive>, ArchiveError>
 Archive::open(const std::filesystem::path& directory, ArchiveOptions options) {
+  if (options.source.size() > format::text_bytes_max)
+    return std::unexpected(ArchiveError{
+        ArchiveError::Kind::bad_input,
+        directory.string() + ": a source of " + std::to_string(options.source.size()) +
+            " bytes; an archive can keep one of " + std::to_string(format::text_bytes_max),
+        {}});
   auto impl = std::make_unique<Impl>(directory, std::move(options));
   if (auto opened = impl->open(); !opened)
     return std::unexpected(std::move(opened.error()));

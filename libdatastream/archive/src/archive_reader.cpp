@@ -33,6 +33,7 @@ public:
   stream(const StreamId& stream, Holes holes);
   std::expected<std::vector<ArchivedStreamInfo>, ArchiveError> streams(Holes holes);
   std::expected<std::shared_ptr<const Catalog>, ArchiveError> catalog(Holes holes);
+  std::expected<std::string, ArchiveError> source(Holes holes);
   std::vector<std::expected<SegmentInfo, ArchiveError>> segments();
   std::vector<ArchiveError> holes();
   std::vector<ArchiveError> verify();
@@ -191,6 +192,17 @@ ArchiveReader::Impl::catalog(Holes holes) {
   return catalog;
 }
 
+std::expected<std::string, ArchiveError> ArchiveReader::Impl::source(Holes holes) {
+  std::string last;
+  auto error = each_descriptors(holes, [&](const Descriptors& descriptors) {
+    if (descriptors.source)
+      last = *descriptors.source;
+  });
+  if (error)
+    return std::unexpected(std::move(*error));
+  return last;
+}
+
 SegmentInfo ArchiveReader::Impl::info(std::size_t segment, const SegmentIndex& index) const {
   const SegmentIndex::State state = index.state();
   SegmentInfo info;
@@ -341,6 +353,10 @@ std::expected<std::vector<ArchivedStreamInfo>, ArchiveError> ArchiveReader::stre
 
 std::expected<std::shared_ptr<const Catalog>, ArchiveError> ArchiveReader::catalog(Holes holes) {
   return impl_->catalog(holes);
+}
+
+std::expected<std::string, ArchiveError> ArchiveReader::source(Holes holes) {
+  return impl_->source(holes);
 }
 
 std::vector<std::expected<SegmentInfo, ArchiveError>> ArchiveReader::segments() {

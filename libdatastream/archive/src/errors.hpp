@@ -6,6 +6,7 @@
 #include <datastream/archive/archive_error.hpp>
 #include <datastream/archive/file_system.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <filesystem>
@@ -17,6 +18,13 @@ ArchiveError to_archive_error(const FileError& error);
 
 inline std::unexpected<ArchiveError> archive_failed(const FileError& error) {
   return std::unexpected(to_archive_error(error));
+}
+
+/// What is said when there is no memory for more: a string has room for so much in itself.
+template <std::size_t bytes>
+ArchiveError error_without_memory(const char (&text)[bytes]) noexcept {
+  static_assert(bytes <= 16);
+  return {ArchiveError::Kind::io, text, {}};
 }
 
 /// `seg_….dss at byte 1234: the checksum of the block's body differs`

@@ -64,7 +64,7 @@ public:
   Clock::time_point begun() const noexcept { return begun_; }
 
   const Said& said() const noexcept { return said_; }
-  Said take_said() noexcept { return std::move(said_); }
+  Said take_said() noexcept { return std::exchange(said_, {}); }
   /// Forgets the frames, not what was said.
   void drop_frames() noexcept;
   /// Compresses what there is of the last block: nothing more is to be added to it.

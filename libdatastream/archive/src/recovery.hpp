@@ -42,15 +42,6 @@ struct RecoveryOptions {
   std::optional<Committed> committed{};
 };
 
-/// Makes the directory of an archive and those that it lies in, if need be, so that they survive a
-/// power cut. Errors: `io`, `no_room`.
-std::expected<void, ArchiveError> create_archive_directory(FileSystem& files,
-                                                           const std::filesystem::path& directory);
-
-/// What only one may have who writes. Errors: `locked`, `io`.
-std::expected<std::unique_ptr<FileLock>, ArchiveError>
-lock_archive(FileSystem& files, const std::filesystem::path& directory);
-
 /// The caller has the archive's lock. Fills `catalog` and `positions`, which refer to the index
 /// that is returned. Throws `std::bad_alloc`. Errors: as `Archive::open`.
 std::expected<OpenedArchive, WriteFailure> recover(const std::filesystem::path& directory,

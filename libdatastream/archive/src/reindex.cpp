@@ -1,5 +1,6 @@
 #include <datastream/archive/reindex.hpp>
 
+#include "archive_directory.hpp"
 #include "errors.hpp"
 #include "format/segment_header.hpp"
 #include "recovery.hpp"

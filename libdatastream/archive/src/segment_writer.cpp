@@ -30,6 +30,13 @@ void SegmentDeclarations::add(const Declaration& declaration) {
   channels_[channel.stream].insert(channel.id.value);
 }
 
+void SegmentDeclarations::add(SegmentDeclarations&& later) {
+  for (auto& [stream, channels] : later.channels_)
+    channels_[stream].merge(channels);
+  if (later.source_)
+    source_ = std::move(later.source_);
+}
+
 std::expected<SegmentWriter, WriteFailure>
 SegmentWriter::create(FileSystem& files, const std::filesystem::path& directory,
                       const SegmentHeader& header) {
@@ -45,12 +52,12 @@ SegmentWriter::create(FileSystem& files, const std::filesystem::path& directory,
     return write_failed(written.error());
   }
   // A file that has a segment's name has a segment's header, whatever happens.
-  if (const auto synced = (*file)->sync(); !synced)
-    return sync_failed(synced.error());
+  if (auto synced = sync(**file); !synced)
+    return std::unexpected(std::move(synced.error()));
   if (const auto renamed = files.rename(temporary, path); !renamed)
     return write_failed(renamed.error());
-  if (const auto synced = files.sync_directory(directory); !synced)
-    return sync_failed(synced.error());
+  if (auto synced = sync_directory(files, directory); !synced)
+    return std::unexpected(std::move(synced.error()));
   // A file that is open keeps the name that it was opened by, and errors tell it.
   file = files.open(path, FileSystem::Mode::update);
   if (!file)
@@ -83,9 +90,7 @@ std::expected<void, WriteFailure> SegmentWriter::make_durable(FileSystem& files,
     if (const auto written = (*file)->write(at, parts); !written)
       return write_failed(written.error());
   }
-  if (const auto synced = (*file)->sync(); !synced)
-    return sync_failed(synced.error());
-  return {};
+  return sync(**file);
 }
 
 std::expected<SegmentWriter, WriteFailure>
@@ -118,7 +123,7 @@ std::unexpected<WriteFailure> SegmentWriter::cut_back(const FileError& error) {
 }
 
 std::expected<void, WriteFailure> SegmentWriter::commit(std::vector<UnplacedBlock>& blocks,
-                                                        const std::vector<Declaration>& declared) {
+                                                        SegmentDeclarations said) {
   std::vector<std::string> headers;
   headers.reserve(blocks.size());
   std::vector<std::string_view> parts;
@@ -136,12 +141,11 @@ std::expected<void, WriteFailure> SegmentWriter::commit(std::vector<UnplacedBloc
     index_.add(offset, headers[i], blocks[i].directory);
     offset += blocks[i].size();
   }
-  for (const Declaration& declaration : declared)
-    declarations_.add(declaration);
+  declarations_.add(std::move(said));
   if (const auto written = file_->write(end_.offset, parts); !written)
     return cut_back(written.error());
-  if (const auto synced = file_->sync(); !synced)
-    return sync_failed(synced.error());
+  if (auto synced = sync(*file_); !synced)
+    return synced;
   end_ = place;
   return {};
 }
@@ -154,8 +158,8 @@ std::expected<std::uint64_t, WriteFailure> SegmentWriter::seal(Compressor& compr
   const std::string_view parts[] = {header, footer.body, trailer};
   if (const auto written = file_->write(end_.offset, parts); !written)
     return cut_back(written.error());
-  if (const auto synced = file_->sync(); !synced)
-    return sync_failed(synced.error());
+  if (auto synced = sync(*file_); !synced)
+    return std::unexpected(std::move(synced.error()));
   if (const auto changed = files_->make_read_only(path_); !changed)
     return write_failed(changed.error());
   return end_.offset + footer.size() + trailer.size();

@@ -14,24 +14,33 @@
 #include <expected>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace datastream {
 
-/// Which descriptors a segment has, so that each stands in it once.
+/// Which descriptors and which source a segment has, so that nothing is said twice in it.
 class SegmentDeclarations {
 public:
   bool has(const StreamId& stream) const { return channels_.contains(stream); }
   bool has(const StreamId& stream, ChannelId channel) const;
   bool has(const Declaration& declaration) const;
   void add(const Declaration& declaration);
+  /// Takes all of them. Throws `std::bad_alloc`, with some of them taken.
+  void add(SegmentDeclarations&& later);
+
+  /// What was said last.
+  const std::optional<std::string>& source() const noexcept { return source_; }
+  void set_source(std::string source) noexcept { source_ = std::move(source); }
 
 private:
   // A stream without descriptor of its own has an entry as soon as one of its channels has.
   std::unordered_map<StreamId, std::unordered_set<std::uint32_t>> channels_;
+  std::optional<std::string> source_;
 };
 
 /// Thread safety: one owner.
@@ -62,11 +71,12 @@ public:
   std::size_t index_bytes() const noexcept { return index_.bytes(); }
   const SegmentDeclarations& declarations() const noexcept { return declarations_; }
 
-  /// Places blocks behind each other, writes and syncs them. After a failure, or an exception, this
-  /// object is good for nothing more; unless it was of the sync, the file is cut back to what it
-  /// was, or, should that fail too, has a torn tail, which `resume` cuts off.
+  /// Places blocks behind each other, in which `said` is said, writes and syncs them. After a
+  /// failure, or an exception, this object is good for nothing more; unless it was of the sync, the
+  /// file is cut back to what it was, or, should that fail too, has a torn tail, which `resume`
+  /// cuts off.
   std::expected<void, WriteFailure> commit(std::vector<format::UnplacedBlock>& blocks,
-                                           const std::vector<Declaration>& declared);
+                                           SegmentDeclarations said);
 
   /// Writes the footer, and takes nothing more. Returns the file's size.
   std::expected<std::uint64_t, WriteFailure> seal(format::Compressor& compressor);

@@ -64,8 +64,8 @@ std::expected<TipFile, WriteFailure> TipFile::open(FileSystem& files,
   // that fails may have been that of a segment's name.
   if (const auto synced = (*file)->sync(); !synced)
     return write_failed(synced.error());
-  if (const auto synced = files.sync_directory(directory); !synced)
-    return sync_failed(synced.error());
+  if (auto synced = sync_directory(files, directory); !synced)
+    return std::unexpected(std::move(synced.error()));
   return TipFile(std::move(*file), count);
 }
 

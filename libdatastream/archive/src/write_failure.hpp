@@ -1,5 +1,5 @@
 #pragma once
-/// Errors of who writes an archive.
+/// Errors of who writes an archive, and the syncs that must not be taken for other writes.
 
 #include "errors.hpp"
 
@@ -7,6 +7,7 @@
 #include <datastream/archive/file_system.hpp>
 
 #include <expected>
+#include <filesystem>
 
 namespace datastream {
 
@@ -22,8 +23,10 @@ inline std::unexpected<WriteFailure> write_failed(const FileError& error) {
   return std::unexpected(WriteFailure{to_archive_error(error), false});
 }
 
-inline std::unexpected<WriteFailure> sync_failed(const FileError& error) {
-  return std::unexpected(WriteFailure{to_archive_error(error), true});
-}
+/// Syncs a file, or a directory. Never throws: where there is no memory to tell of a failure, it is
+/// one of a sync all the same.
+std::expected<void, WriteFailure> sync(File& file) noexcept;
+std::expected<void, WriteFailure> sync_directory(FileSystem& files,
+                                                 const std::filesystem::path& directory) noexcept;
 
 } // namespace datastream

@@ -14,6 +14,7 @@ constexpr std::uint8_t stream_entry = 1;
 constexpr std::uint8_t channel_entry = 2;
 constexpr std::uint8_t start_entry = 3;
 constexpr std::uint8_t end_entry = 4;
+constexpr std::uint8_t source_entry = 5;
 /// Of an entry: kind, numbers, lengths and at most four texts.
 constexpr std::size_t entry_bytes_max = 64 + 4 * text_bytes_max;
 
@@ -146,6 +147,12 @@ void DescriptorsBlockBuilder::add(const StreamEnd& end) {
   put(body_, end.assigned);
 }
 
+void DescriptorsBlockBuilder::add_source(std::string_view source) {
+  begin_entry();
+  put(body_, source_entry);
+  put_text(body_, source);
+}
+
 UnplacedBlock DescriptorsBlockBuilder::finish(Compressor& compressor) {
   set(body_.data(), count_);
   BlockHeader header;
@@ -175,6 +182,8 @@ Decoded<Descriptors> decode_descriptors(const BlockHeader& header, const BlockPt
     } else if (kind == end_entry) {
       StreamId stream = take_stream(in);
       descriptors.ends.push_back({std::move(stream), in.take<std::uint64_t>()});
+    } else if (kind == source_entry) {
+      descriptors.source = in.take_text();
     } else {
       descriptors.declarations.push_back(take_declaration(in, kind));
     }

@@ -6,17 +6,22 @@
 #include <datastream/model/descriptor.hpp>
 #include <datastream/pipe/event_batch.hpp>
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace datastream::format {
 
-/// What is said of streams beside their frames.
+/// What is said beside frames.
 struct Descriptors {
   std::vector<Declaration> declarations;
   std::vector<StreamStart> starts;
   std::vector<StreamEnd> ends;
+  /// The last one that is said of the archive, which is what counts.
+  std::optional<std::string> source{};
 
+  /// Nothing is said of streams.
   bool empty() const noexcept { return declarations.empty() && starts.empty() && ends.empty(); }
 };
 
@@ -35,6 +40,7 @@ public:
   void add(const Declaration& declaration);
   void add(const StreamStart& start);
   void add(const StreamEnd& end);
+  void add_source(std::string_view source);
   bool empty() const noexcept { return count_ == 0; }
   UnplacedBlock finish(Compressor& compressor);
 

@@ -20,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace rocksdb {
@@ -41,6 +42,11 @@ struct ArchiveOptions {
   /// or once its first frame has waited so long,
   std::chrono::milliseconds group_delay = defaults::archive_group_delay;
   /// or as soon as somebody asks: see `Archive::commit`.
+
+  /// Who the frames come from, for those who read them: `ArchiveReader::source`, and the field
+  /// `source` of JSON Lines. Of several the one that was written last counts; nothing is written
+  /// before there is something else to commit. Empty: what was said before stays. At most 1 MiB.
+  std::string source{};
 
   /// A segment is sealed before it would become larger than this.
   std::uint64_t segment_bytes = defaults::archive_segment_bytes;
@@ -105,9 +111,9 @@ class Archive {
 public:
   /// Opens or creates the archive in this directory, which is made if need be, with those that it
   /// lies in, and recovers what a crash left.
-  /// Errors: `locked`; `metadata_ahead`, `unsupported`, `damaged` and `missing`, where going on
-  /// would harm what is there; `io`, `no_room`. After `metadata_ahead` a reader sees which frames
-  /// are gone.
+  /// Errors: `bad_input` for options that are out of bounds; `locked`; `metadata_ahead`,
+  /// `unsupported`, `damaged` and `missing`, where going on would harm what is there; `io`,
+  /// `no_room`. After `metadata_ahead` a reader sees which frames are gone.
   static std::expected<std::unique_ptr<Archive>, ArchiveError>
   open(const std::filesystem::path& directory, ArchiveOptions options = {});
 
@@ -142,7 +148,8 @@ public:
   std::uint64_t begin(const SubscriptionStart& start);
 
   /// Takes a declaration; it is durable with the ticket that this returns or, while the archive is
-  /// in trouble, once there is room again. Known ones cost nothing. Throws `std::bad_alloc`, and
+  /// in trouble, once there is room again. One that comes when the archive has stopped or is closed
+  /// is counted as refused. Known ones cost nothing. Throws `std::bad_alloc`, and
   /// then has not taken it; of several, those before it stay.
   std::uint64_t declare(const Declaration& declaration);
   std::uint64_t declare(const DatastreamSnapshot& snapshot);
@@ -156,7 +163,8 @@ public:
   /// Error: why that cannot be; a part may be durable.
   std::expected<Sequence, ArchiveError> flush();
 
-  /// Commits what is pending and ends; what is appended afterwards is counted as not stored.
+  /// Commits what is pending and ends; what is appended afterwards is counted as not stored, what
+  /// is declared as refused.
   /// Error: as `flush`. Closing twice is harmless.
   std::expected<Sequence, ArchiveError> close();
 

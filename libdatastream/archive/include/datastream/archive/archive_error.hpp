@@ -41,7 +41,7 @@ struct ArchiveError {
     bad_cursor,     ///< a sequence that this archive has not given out
     unknown_stream, ///< the archive has nothing of this stream
     stopped,        ///< the archive takes nothing any more, because of an earlier error
-    bad_input,      ///< what is to be imported cannot be read
+    bad_input,      ///< what was given, to be imported or as an option, cannot be used
   };
   Kind kind;
   std::string message; ///< for people: names file, offset and, where there is one, the remedy

@@ -28,7 +28,8 @@ struct ArchiveLedger {
 
   std::uint64_t commits = 0;                  ///< groups that became durable
   std::uint64_t conflicting_declarations = 0; ///< the first declaration stays
-  /// Also of where streams begin and end: too large, or could not be stored.
+  /// Also of where streams begin and end: too large, could not be stored, or came when the archive
+  /// had stopped or was closed. What comes once more is not counted once more.
   std::uint64_t refused_declarations = 0;
 
   /// offered = stored + pending + duplicates + conflicts + unverified + not stored

@@ -114,6 +114,11 @@ public:
   /// Errors: the first of `holes`, or a damaged block of descriptors.
   std::expected<std::shared_ptr<const Catalog>, ArchiveError> catalog(Holes holes = Holes::refuse);
 
+  /// Who the archive's frames come from, as `ArchiveOptions::source` has it: what was said last.
+  /// Empty: nobody said so.
+  /// Errors: as `catalog`.
+  std::expected<std::string, ArchiveError> source(Holes holes = Holes::refuse);
+
   /// The segments, and where there should be some, or a part of one, and is none, the error; in the
   /// order of their sequences. At last the error of a damaged tip.
   std::vector<std::expected<SegmentInfo, ArchiveError>> segments();

@@ -43,9 +43,9 @@ namespace datastream {
 /// Thread safety: one owner.
 class JsonLinesWriter {
 public:
-  /// `source`: what is written as such. `names`: what is known of channels, as frames may lie
-  /// before the declarations that name them; none: what `write` was given counts alone. The stream
-  /// must outlive the writer.
+  /// `source`: what is written as such; see `ArchiveReader::source`. `names`: what is known of
+  /// channels, as frames may lie before the declarations that name them; none: what `write` was
+  /// given counts alone. The stream must outlive the writer.
   JsonLinesWriter(std::ostream& out, std::string source,
                   std::shared_ptr<const Catalog> names = nullptr);
 
