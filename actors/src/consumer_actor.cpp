@@ -97,8 +97,13 @@ caf::result<FramePage> ConsumerActor::page(const StreamId& stream, Position from
   const std::size_t most = std::clamp<std::size_t>(at_most, 1, page_frames_max);
   std::vector<FrameView> frames;
   std::size_t bytes = 0;
-  // What is missing before the first stored frame is no gap.
-  bool gap_possible = stored->first() && *stored->first() < from;
+  const auto evicted = stored->evicted();
+  if (evicted && evicted->end > from) {
+    result.evicted = evicted;
+    result.next = evicted->end;
+  }
+  // What is missing before the first frame that was ever stored is no gap.
+  bool gap_possible = evicted || (stored->first() && *stored->first() < from);
   for (const FrameView& frame : stored->frames_from(from)) {
     result.more =
         frames.size() == most || (bytes > 0 && bytes + frame.payload.size() > page_bytes_max);

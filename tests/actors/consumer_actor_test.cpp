@@ -188,6 +188,27 @@ TEST_CASE("a_page_has_the_frames_that_were_asked_for_but_at_least_one_and_at_mos
   stop(consumer);
 }
 
+TEST_CASE("a_page_tells_what_was_evicted_where_it_begins_and_the_gap_behind_it") {
+  TestSystem test;
+  const StreamId stream{"n", {1}};
+  std::vector<Frame> frames;
+  for (std::uint64_t position = 0; position < 30; ++position)
+    if (position < 10 || position >= 20)
+      frames.push_back({{1}, {position}, "x"});
+  EventBatch batch;
+  batch.frames = FrameBatch::copy_of(stream, frames);
+  const auto consumer = spawn_consumer(test.system, {.retention = {.frames = 10}});
+  REQUIRE(ask<EndpointTick>(test.system, consumer, publish_atom_v, batch));
+  const auto first = page(test, consumer, stream, Position{0}, 100).value();
+  CHECK(first.frames.size() == 10);
+  CHECK(first.evicted == EvictedRange{{10}, 10, 10, 0});
+  CHECK(first.gaps == std::vector<GapSpan>{{{10}, {19}}});
+  const auto inside = page(test, consumer, stream, Position{15}, 100).value();
+  CHECK_FALSE(inside.evicted);
+  CHECK(inside.gaps == std::vector<GapSpan>{{{15}, {19}}});
+  stop(consumer);
+}
+
 TEST_CASE("a_page_is_bounded_in_bytes_and_never_empty_while_there_is_more") {
   TestSystem test;
   Endpoint node{test.system, {.node = "n"}};

@@ -80,6 +80,8 @@ void ModelStored::store(const Frames& frames) {
     const std::size_t bytes = frames_.begin()->second->payload->bytes.size();
     bytes_ -= bytes;
     evicted_bytes_ += bytes;
+    if (evicted_last_)
+      evicted_missing_ += frames_.begin()->first.value - evicted_last_->value - 1;
     evicted_last_ = frames_.begin()->first;
     frames_.erase(frames_.begin());
   }
@@ -119,9 +121,9 @@ void ModelStored::must_balance() const {
 std::vector<ModelStored::Entry> ModelStored::log(Position from) const {
   std::vector<Entry> entries;
   if (evicted_last_ && Position{evicted_last_->value + 1} > from)
-    entries.emplace_back(
-        EvictedRange{{evicted_last_->value + 1}, stored_ - frames_.size(), evicted_bytes_});
-  std::optional<Position> before;
+    entries.emplace_back(EvictedRange{
+        {evicted_last_->value + 1}, stored_ - frames_.size(), evicted_bytes_, evicted_missing_});
+  std::optional<Position> before = evicted_last_;
   for (const auto& [position, frame] : frames_) {
     if (before && before->value + 1 < position.value && position > from)
       entries.emplace_back(
@@ -146,7 +148,12 @@ void ModelStored::must_page_so(System& system, Position from, std::uint32_t at_m
   const auto rest =
       frames.empty() ? frames_.lower_bound(from) : frames_.upper_bound(frames.back()->position);
   must_equal(page.more, rest != frames_.end(), "more behind a page");
+  std::optional<EvictedRange> evicted;
   std::vector<GapSpan> gaps;
+  for (const Entry& entry : log(from))
+    if (const auto* range = std::get_if<EvictedRange>(&entry))
+      evicted = *range;
+  must(page.evicted == evicted, "a page shows what was evicted where it begins");
   if (!frames.empty())
     for (const Entry& entry : log(from))
       if (const auto* gap = std::get_if<GapSpan>(&entry))
@@ -155,10 +162,19 @@ void ModelStored::must_page_so(System& system, Position from, std::uint32_t at_m
   must(page.gaps == gaps, "a page shows what is missing");
 }
 
+/// No loss is in the books only.
+void ModelStored::must_show_all_gaps(const StoredStream& stream) const {
+  std::uint64_t shown = stream.evicted() ? stream.evicted()->missing : 0;
+  for (const GapSpan& gap : stream.gaps())
+    shown += gap.count();
+  must_equal(shown, ledger().interior_gaps(), "missing positions that a stream shows");
+}
+
 void ModelStored::must_look_so(const StoredStream& stream, const ModelCatalog& catalog,
                                Position from, std::uint32_t number) const {
   must_equal(stream.size(), frames_.size(), "frames stored");
   must_equal(stream.payload_bytes(), bytes_, "bytes stored");
+  must_show_all_gaps(stream);
   must_log_so(stream, catalog, from);
   must_select_so(stream, number);
   must_measure_so(stream, {1 + number % 8});

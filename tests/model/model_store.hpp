@@ -38,6 +38,7 @@ private:
   using Entry = std::variant<FramePtr, GapSpan, EvictedRange>;
   std::vector<Entry> log(Position from = {}) const;
 
+  void must_show_all_gaps(const StoredStream& stream) const;
   void must_log_so(const StoredStream& stream, const ModelCatalog& catalog, Position from) const;
   void must_select_so(const StoredStream& stream, std::uint32_t number) const;
   void must_measure_so(const StoredStream& stream, ChannelId channel) const;
@@ -54,6 +55,7 @@ private:
   std::uint64_t conflicts_ = 0;
   std::uint64_t late_ = 0;
   std::uint64_t evicted_bytes_ = 0;
+  std::uint64_t evicted_missing_ = 0; // between evicted ones
   std::optional<Position> evicted_last_;
   std::optional<Position> lowest_; // ever stored
   std::optional<Position> highest_;

@@ -46,7 +46,8 @@ struct RelayLedger {
 /// A part of a stored stream.
 struct StoredPage {
   std::vector<Frame> frames;
-  std::vector<GapSpan> gaps; ///< up to the last frame here
+  std::optional<EvictedRange> evicted; ///< where it was to begin
+  std::vector<GapSpan> gaps;           ///< up to the last frame here
   bool more = false;
 };
 

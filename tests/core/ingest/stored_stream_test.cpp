@@ -226,7 +226,7 @@ TEST_CASE("a_frame_below_all_others_of_a_full_stream_is_evicted_at_once") {
   CHECK(positions(stream.frames()) == Positions{10, 11});
   CHECK(stream.evicted() == EvictedRange{{6}, 1, 1});
   CHECK(put(stream, 7) == Accepted::stored);
-  CHECK(stream.evicted() == EvictedRange{{8}, 2, 2});
+  CHECK(stream.evicted() == EvictedRange{{8}, 2, 2, 1});
 }
 
 TEST_CASE("the_last_position_of_all_can_be_evicted") {
@@ -242,6 +242,20 @@ TEST_CASE("what_was_evicted_is_no_gap") {
   for (const std::uint64_t position : {0U, 5U, 6U, 8U})
     put(stream, position);
   CHECK(gaps_of(stream) == GapList{{{7}, {7}}});
+  CHECK(stream.evicted() == EvictedRange{{6}, 2, 2, 4});
+}
+
+TEST_CASE("a_gap_stays_when_the_frame_below_it_is_evicted") {
+  StoredStream stream{stream_id, {.frames = 10}};
+  for (std::uint64_t position = 0; position < 30; ++position)
+    if (position < 10 || position >= 20)
+      put(stream, position);
+  CHECK(gaps_of(stream) == GapList{{{10}, {19}}});
+  CHECK(stream.evicted() == EvictedRange{{10}, 10, 10, 0});
+  put(stream, 30); // evicts the frame above the gap as well
+  CHECK(stream.gaps().empty());
+  CHECK(stream.evicted() == EvictedRange{{21}, 11, 11, 10});
+  CHECK(stream.ledger().interior_gaps() == 10);
 }
 
 TEST_CASE("a_batch_that_fills_its_block_is_kept_by_reference") {

@@ -54,6 +54,11 @@ compat::InspectResult<Inspector> inspect(Inspector& f, GapSpan& x) {
   return compat::inspect_object(f, x, "GapSpan", "first", x.first, "last", x.last);
 }
 template <class Inspector>
+compat::InspectResult<Inspector> inspect(Inspector& f, EvictedRange& x) {
+  return compat::inspect_object(f, x, "EvictedRange", "end", x.end, "frames", x.frames, "bytes",
+                                x.bytes, "missing", x.missing);
+}
+template <class Inspector>
 compat::InspectResult<Inspector> inspect(Inspector& f, SubscriberCapacity& x) {
   return compat::inspect_object(f, x, "SubscriberCapacity", "frames", x.frames, "bytes", x.bytes);
 }
@@ -192,14 +197,15 @@ compat::InspectResult<Inspector> inspect(Inspector& f, Event& x) {
 
 struct Page {
   Batch frames;
+  std::vector<EvictedRange> evicted;
   std::vector<GapSpan> gaps;
   Position next;
   bool more = false;
 };
 template <class Inspector>
 compat::InspectResult<Inspector> inspect(Inspector& f, Page& x) {
-  return compat::inspect_object(f, x, "Page", "frames", x.frames, "gaps", x.gaps, "next", x.next,
-                                "more", x.more);
+  return compat::inspect_object(f, x, "Page", "frames", x.frames, "evicted", x.evicted, "gaps",
+                                x.gaps, "next", x.next, "more", x.more);
 }
 
 struct Ingest {

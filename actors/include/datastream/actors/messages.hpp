@@ -29,6 +29,8 @@ struct Subscribe {
 /// A part of a stored stream, in position order, as a consumer answers it.
 struct FramePage {
   FrameBatch frames{};
+  /// Set when retention has removed what the page was to begin with; then it begins behind that.
+  std::optional<EvictedRange> evicted{};
   std::vector<GapSpan> gaps{}; ///< positions missing between stored frames, up to the last one here
   Position next{};             ///< where the following page begins
   bool more = false;           ///< frames are stored from there on

@@ -169,14 +169,18 @@ StoredStream::Frames StoredStream::frames_from(Position position) const noexcept
 }
 
 StoredStream::Gaps StoredStream::gaps() const noexcept {
-  return {detail::GapIterator(index_.chunks()), std::default_sentinel};
+  const auto below = evicted_frames_ != 0 ? std::optional(evicted_last_.value) : std::nullopt;
+  return {detail::GapIterator(index_.chunks(), below), std::default_sentinel};
 }
 
 std::optional<EvictedRange> StoredStream::evicted() const noexcept {
   if (evicted_frames_ == 0)
     return std::nullopt;
   const bool all = evicted_last_.value == std::numeric_limits<std::uint64_t>::max();
-  return EvictedRange{{evicted_last_.value + (all ? 0 : 1)}, evicted_frames_, evicted_bytes_};
+  return EvictedRange{{evicted_last_.value + (all ? 0 : 1)},
+                      evicted_frames_,
+                      evicted_bytes_,
+                      evicted_last_.value - evicted_first_.value - (evicted_frames_ - 1)};
 }
 
 void StoredStream::expect_from(Position first) noexcept {

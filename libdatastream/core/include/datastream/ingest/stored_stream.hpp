@@ -97,9 +97,10 @@ public:
   /// Those at `position` and above.
   Frames frames_from(Position position) const noexcept;
 
-  /// The positions missing between stored ones, ascending. Costs a step for every 64 positions
-  /// around a stored one, whatever the gaps' width. What lies before the first stored frame, and
-  /// what was evicted, is no gap.
+  /// The positions missing between stored ones, and between the last evicted one and the first
+  /// stored one, ascending. Costs a step for every 64 positions around a stored one, whatever the
+  /// gaps' width. What lies before the first frame ever stored, and what was evicted, is no gap;
+  /// with `EvictedRange::missing` they are exactly `IngestLedger::interior_gaps`.
   Gaps gaps() const noexcept;
 
   /// What retention has removed so far, if anything.
