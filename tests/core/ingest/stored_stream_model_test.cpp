@@ -85,6 +85,7 @@ public:
     REQUIRE(ledger.evicted == ever_.size() - frames_.size());
     REQUIRE(stream.size() <= retention_.frames);
     REQUIRE(stream.payload_bytes() <= retention_.bytes);
+    REQUIRE(stream.memory_bytes() < 4 * stream.payload_bytes() + (5U << 20U) + 400 * stream.size());
     if (ever_.empty())
       return;
     REQUIRE(ledger.lowest_stored == Position{ever_.begin()->first});

@@ -372,6 +372,30 @@ TEST_CASE("memory_is_given_back_on_eviction") {
   CHECK(std::ranges::all_of(stream.frames(), [&](auto f) { return f.payload == payload; }));
 }
 
+TEST_CASE("a_few_small_frames_do_not_keep_the_large_blocks_that_they_came_in") {
+  constexpr std::size_t mebibyte = 1U << 20U;
+  for (const bool one_by_one : {false, true}) { // in blocks of batches, or copied into our own
+    CAPTURE(one_by_one);
+    StoredStream stream{stream_id, {.frames = 1000, .bytes = mebibyte}};
+    std::vector<Frame> kept;
+    for (std::uint64_t k = 0; k < 300; ++k) {
+      // A small frame high up, which stays, and as many below as fill a block, which go.
+      std::vector<Frame> frames = run_of_frames(k * 20, 20, mebibyte / 20);
+      kept.push_back({{1}, {(std::uint64_t{1} << 62U) + k}, "high " + std::to_string(k)});
+      frames.insert(frames.begin() + static_cast<std::ptrdiff_t>(k % 20), kept.back());
+      if (one_by_one)
+        for (const Frame& frame : frames)
+          put(stream, frame.position.value, frame.payload);
+      else
+        stream.accept(FrameBatch::copy_of(stream_id, frames));
+      REQUIRE(stream.memory_bytes() < 4 * stream.payload_bytes() + 5 * mebibyte);
+    }
+    CHECK(std::ranges::equal(stream.frames_from(kept.front().position), kept, {},
+                             &FrameView::to_frame));
+    CHECK(stream.ledger().balanced());
+  }
+}
+
 TEST_CASE("a_frame_in_order_costs_at_most_35_bytes_beyond_its_payload") {
   constexpr std::size_t frames = 200'000;
   constexpr std::size_t bytes = 120;

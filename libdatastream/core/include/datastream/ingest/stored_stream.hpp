@@ -20,6 +20,10 @@
 namespace datastream {
 
 /// How much of one stream is kept. Beyond either bound the lowest positions are evicted.
+///
+/// That bounds memory as well, whatever a peer sends: all blocks together take at most four times
+/// the payload bytes that they are kept for, plus what the index takes and 4 MiB. Where few
+/// payloads would keep more than that, they are copied together.
 struct Retention {
   static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
@@ -127,6 +131,7 @@ private:
   Accepted refuse(const FrameView& frame, const detail::FrameGroup* group) noexcept;
   std::uint64_t stored_ever() const noexcept { return index_.size() + evicted_frames_; }
   void evict() noexcept;
+  void copy_together() noexcept;
 
   StreamId id_;
   Retention retention_;
