@@ -52,7 +52,8 @@ caf::behavior ConsumerActor::make_behavior() {
         return consumer_.catalog().snapshot(request).snapshot;
       },
       [this](ledger_atom, const StreamId& stream) { return ledger(stream); },
-      [this](ledger_atom) { return ledger(); }, peer_errors(this));
+      [this](ledger_atom) { return ledger(); },
+      [this](forget_atom, const StreamId& stream) { return forget(stream); }, peer_errors(this));
 }
 
 caf::result<SubscriptionStart> ConsumerActor::follow(const caf::actor& endpoint) {
@@ -129,11 +130,19 @@ caf::result<IngestLedger> ConsumerActor::ledger(const StreamId& stream) const {
 
 ConsumerLedger ConsumerActor::ledger() const {
   ConsumerLedger result{.streams = {},
+                        .forgotten = consumer_.store().forgotten(),
                         .malformed_frames = consumer_.malformed_frames(),
                         .conflicting_declarations = consumer_.conflicting_declarations()};
   for (const StoredStream& stream : consumer_.store())
     result.streams.push_back(stream.ledger());
   return result;
+}
+
+caf::result<bool> ConsumerActor::forget(const StreamId& stream) {
+  const auto& from = current_sender();
+  if (!from || from->node() != system().node())
+    return caf::make_error(ActorError::not_local, to_string(stream));
+  return consumer_.forget(stream);
 }
 
 caf::actor spawn_consumer(caf::actor_system& system, ConsumerOptions options) {

@@ -331,13 +331,25 @@ void ModelStored::must_report_so(const StoredStream& stream, const ModelCatalog&
 // --- the store
 
 ModelStored& ModelStore::open(const StreamId& stream) {
-  return streams_.try_emplace(stream, stream, retention_).first->second;
+  ModelStored& opened = streams_.try_emplace(stream, stream, retention_).first->second;
+  if (const auto start = starts_.extract(stream))
+    opened.expect_from(start.mapped());
+  return opened;
+}
+
+void ModelStore::expect(const std::vector<StreamStart>& starts) {
+  for (const StreamStart& start : starts) {
+    if (const auto known = streams_.find(start.stream); known != streams_.end())
+      known->second.expect_from(start.from);
+    else
+      starts_[start.stream] =
+          std::min(start.from, starts_.try_emplace(start.stream, start.from).first->second);
+  }
 }
 
 void ModelStore::begin(const SubscriptionStart& start) {
   catalog_.declare(start.snapshot);
-  for (const StreamStart& stream : start.starts)
-    open(stream.stream).expect_from(stream.from);
+  expect(start.starts);
 }
 
 void ModelStore::accept(const EventBatch& events, const Frames& frames, StoreAs form) {
@@ -345,8 +357,7 @@ void ModelStore::accept(const EventBatch& events, const Frames& frames, StoreAs 
     for (const Declaration& declaration : events.declarations)
       catalog_.declare(declaration);
   if (form == StoreAs::events)
-    for (const StreamStart& start : events.starts)
-      open(start.stream).expect_from(start.from);
+    expect(events.starts);
   if (form == StoreAs::events || form == StoreAs::batch) {
     if (!frames.empty())
       open(frames.front()->stream).store(frames);
@@ -356,6 +367,26 @@ void ModelStore::accept(const EventBatch& events, const Frames& frames, StoreAs 
   }
   if (form == StoreAs::events && events.ended)
     open(events.ended->stream).expect_until(events.ended->assigned);
+}
+
+void ModelStore::forget(System& system, std::uint32_t number) {
+  if (streams_.empty())
+    return;
+  const auto chosen =
+      std::next(streams_.begin(), static_cast<std::ptrdiff_t>(number % streams_.size()));
+  const IngestLedger ledger = chosen->second.ledger();
+  must(system.forget(chosen->first), "a stream that is stored can be forgotten");
+  must(!system.forget(chosen->first), "nothing is forgotten twice");
+  catalog_.forget(chosen->first);
+  streams_.erase(chosen);
+  ++forgotten_.streams;
+  forgotten_.arrived += ledger.arrived;
+  forgotten_.stored += ledger.stored;
+  forgotten_.duplicates += ledger.duplicates;
+  forgotten_.conflicts += ledger.conflicts;
+  forgotten_.late_for_evicted += ledger.late_for_evicted;
+  forgotten_.evicted += ledger.evicted;
+  forgotten_.missing += ledger.missing();
 }
 
 std::vector<IngestLedger> ModelStore::ledgers() const {
@@ -373,6 +404,7 @@ void ModelStore::check(System& system) const {
     must(system.stored_ledger(id) == stream.ledger(), "ledger of a stored stream");
   }
   must(system.stored_streams() == ids, "streams that are stored, each life of its own");
+  must(system.forgotten() == forgotten_, "sums over the streams that were forgotten");
 }
 
 void ModelStore::query(System& system, std::uint32_t number) const {

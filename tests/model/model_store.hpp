@@ -72,7 +72,11 @@ public:
   /// What is in a delivery; `frames` are those of it.
   void accept(const EventBatch& events, const Frames& frames, StoreAs form);
 
+  /// A stream that `number` chooses.
+  void forget(System& system, std::uint32_t number);
+
   std::vector<IngestLedger> ledgers() const;
+  const ForgottenLedger& forgotten() const { return forgotten_; }
   /// After each action.
   void check(System& system) const;
   /// Asks for everything that can be asked, from a position that `number` chooses.
@@ -80,10 +84,13 @@ public:
 
 private:
   ModelStored& open(const StreamId& stream);
+  void expect(const std::vector<StreamStart>& starts);
 
   Retention retention_;
   std::map<StreamId, ModelStored> streams_;
+  std::map<StreamId, Position> starts_; // of streams of which nothing else has come
   ModelCatalog catalog_;
+  ForgottenLedger forgotten_;
 };
 
 } // namespace datastream::model_test

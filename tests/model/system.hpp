@@ -116,6 +116,8 @@ public:
   virtual void store(const EventBatch& events, StoreAs form) = 0;
   virtual std::vector<StreamId> stored_streams() = 0;
   virtual IngestLedger stored_ledger(const StreamId& stream) = 0;
+  virtual bool forget(const StreamId& stream) = 0;
+  virtual ForgottenLedger forgotten() = 0;
   /// Stored frames from a position on, at most `at_most`.
   virtual StoredPage page(const StreamId& stream, Position from, std::uint32_t at_most) = 0;
   virtual DatastreamSnapshot stored_catalog() = 0;

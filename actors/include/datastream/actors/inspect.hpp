@@ -100,6 +100,14 @@ compat::InspectResult<Inspector> inspect(Inspector& f, PipeLedger& x) {
       x.bitbucketed, "drained_directly", x.drained_directly, "ended", x.ended, "fanout", x.fanout);
 }
 
+template <class Inspector>
+compat::InspectResult<Inspector> inspect(Inspector& f, ForgottenLedger& x) {
+  return compat::inspect_object(f, x, "ForgottenLedger", "streams", x.streams, "arrived", x.arrived,
+                                "stored", x.stored, "duplicates", x.duplicates, "conflicts",
+                                x.conflicts, "late_for_evicted", x.late_for_evicted, "evicted",
+                                x.evicted, "missing", x.missing);
+}
+
 // --- choices and optional parts -----------------------------------------------------------------
 
 namespace wire {
@@ -317,9 +325,9 @@ compat::InspectResult<Inspector> inspect(Inspector& f, OfferedNames& x) {
 
 template <class Inspector>
 compat::InspectResult<Inspector> inspect(Inspector& f, ConsumerLedger& x) {
-  return compat::inspect_object(f, x, "ConsumerLedger", "streams", x.streams, "malformed_frames",
-                                x.malformed_frames, "conflicting_declarations",
-                                x.conflicting_declarations);
+  return compat::inspect_object(f, x, "ConsumerLedger", "streams", x.streams, "forgotten",
+                                x.forgotten, "malformed_frames", x.malformed_frames,
+                                "conflicting_declarations", x.conflicting_declarations);
 }
 
 } // namespace datastream

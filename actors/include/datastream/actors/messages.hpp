@@ -41,6 +41,7 @@ struct FramePage {
 /// Everything that a consumer has counted.
 struct ConsumerLedger {
   std::vector<IngestLedger> streams;          ///< in the order of their ids
+  ForgottenLedger forgotten;                  ///< of those that it was told to forget
   std::uint64_t malformed_frames = 0;         ///< in batches that make no sense; refused
   std::uint64_t conflicting_declarations = 0; ///< the first one stays
 };

@@ -1,6 +1,7 @@
 #include <datastream/pipe/catalog.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <variant>
 
@@ -150,11 +151,13 @@ bool Catalog::forget(const StreamId& stream) {
   return true;
 }
 
-/// Copies what one part of the log has from `from` on, below `to`: so much that a lock is worth its
-/// while, and so little that nobody waits for it. Returns where to go on; `to` at the end.
+/// Copies what the next part of the log has from `from` on, below `to`: so much that a lock is
+/// worth its while, and so little that nobody waits for it. Returns where to go on; `to` at the
+/// end.
 std::size_t Catalog::copy_log_part(std::size_t from, std::size_t to,
                                    std::vector<Declaration>& declarations) const {
-  declarations.reserve(declarations.size() + std::min(to - from, LogPart::entries));
+  declarations.clear();
+  declarations.reserve(std::min(to - from, LogPart::entries));
   const std::lock_guard lock(mutex_);
   const auto part = log_.lower_bound(from / LogPart::entries);
   if (part == log_.end())
@@ -171,9 +174,12 @@ std::size_t Catalog::copy_log_part(std::size_t from, std::size_t to,
 
 std::vector<Declaration> Catalog::declarations(std::size_t from, std::size_t to) const {
   std::vector<Declaration> result;
+  std::vector<Declaration> part;
   to = std::min(to, version());
-  while (from < to)
-    from = copy_log_part(from, to, result);
+  while (from < to) {
+    from = copy_log_part(from, to, part);
+    result.insert(result.end(), std::move_iterator(part.begin()), std::move_iterator(part.end()));
+  }
   return result;
 }
 
@@ -187,7 +193,7 @@ Catalog::Versioned Catalog::snapshot(const SubscriptionRequest& request) const {
   std::map<StreamId, Shown> streams;
   auto latest = streams.end(); // most channels follow others of their stream
   std::vector<Declaration> part;
-  for (std::size_t at = 0; at < result.version; part.clear()) {
+  for (std::size_t at = 0; at < result.version;) {
     at = copy_log_part(at, result.version, part);
     for (Declaration& declaration : part) {
       if (auto* stream = std::get_if<StreamDescriptorPtr>(&declaration)) {
