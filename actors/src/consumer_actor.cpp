@@ -52,7 +52,8 @@ caf::behavior ConsumerActor::make_behavior() {
         return consumer_.catalog().snapshot(request).snapshot;
       },
       [this](ledger_atom, const StreamId& stream) { return ledger(stream); },
-      [this](ledger_atom) { return ledger(); }, peer_errors(this));
+      [this](ledger_atom) { return ledger(); },
+      [this](forget_atom, const StreamId& stream) { return forget(stream); }, peer_errors(this));
 }
 
 caf::result<SubscriptionStart> ConsumerActor::follow(const caf::actor& endpoint) {
@@ -97,8 +98,13 @@ caf::result<FramePage> ConsumerActor::page(const StreamId& stream, Position from
   const std::size_t most = std::clamp<std::size_t>(at_most, 1, page_frames_max);
   std::vector<FrameView> frames;
   std::size_t bytes = 0;
-  // What is missing before the first stored frame is no gap.
-  bool gap_possible = stored->first() && *stored->first() < from;
+  const auto evicted = stored->evicted();
+  if (evicted && evicted->end > from) {
+    result.evicted = evicted;
+    result.next = evicted->end;
+  }
+  // What is missing before the first frame that was ever stored is no gap.
+  bool gap_possible = evicted || (stored->first() && *stored->first() < from);
   for (const FrameView& frame : stored->frames_from(from)) {
     result.more =
         frames.size() == most || (bytes > 0 && bytes + frame.payload.size() > page_bytes_max);
@@ -124,11 +130,19 @@ caf::result<IngestLedger> ConsumerActor::ledger(const StreamId& stream) const {
 
 ConsumerLedger ConsumerActor::ledger() const {
   ConsumerLedger result{.streams = {},
+                        .forgotten = consumer_.store().forgotten(),
                         .malformed_frames = consumer_.malformed_frames(),
                         .conflicting_declarations = consumer_.conflicting_declarations()};
   for (const StoredStream& stream : consumer_.store())
     result.streams.push_back(stream.ledger());
   return result;
+}
+
+caf::result<bool> ConsumerActor::forget(const StreamId& stream) {
+  const auto& from = current_sender();
+  if (!from || from->node() != system().node())
+    return caf::make_error(ActorError::not_local, to_string(stream));
+  return consumer_.forget(stream);
 }
 
 caf::actor spawn_consumer(caf::actor_system& system, ConsumerOptions options) {

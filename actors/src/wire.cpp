@@ -192,12 +192,13 @@ void unpack_event(Event&& packed, EventBatch& event) {
 }
 
 Page pack_page(const FramePage& page) {
-  return {pack_batch(page.frames), page.gaps, page.next, page.more};
+  return {pack_batch(page.frames), pack(page.evicted), page.gaps, page.next, page.more};
 }
 
 void unpack_page(Page&& packed, FramePage& page) {
   page.malformed = 0;
   page.frames = unpack_batch(std::move(packed.frames), page.malformed);
+  page.evicted = unpack(std::move(packed.evicted));
   page.gaps = std::move(packed.gaps);
   page.next = packed.next;
   page.more = packed.more;

@@ -122,14 +122,18 @@ double consumer_memory(std::size_t streams) {
          static_cast<double>(batch_frames * payloads().size());
 }
 
-/// Notes the ends that it is told of.
+/// Notes the ends that it is told of, and how far.
 class EndCounter final : public datastream::SubscriberSink {
 public:
-  explicit EndCounter(std::size_t& ends) : ends_(ends) {}
-  void deliver(datastream::EventBatch batch) override { ends_ += batch.ended ? 1 : 0; }
+  EndCounter(std::size_t& ends, std::uint64_t& sequence) : ends_(ends), sequence_(sequence) {}
+  void deliver(datastream::EventBatch batch) override {
+    ends_ += batch.ended ? 1 : 0;
+    sequence_ = batch.sequence;
+  }
 
 private:
   std::size_t& ends_;
+  std::uint64_t& sequence_;
 };
 
 /// Who comes when they have all ended is told of them and of their ends.
@@ -138,10 +142,13 @@ double joining(std::size_t streams) {
   for (std::size_t stream = 0; stream < streams; ++stream)
     fanout.end_stream(stream_id(stream), 0);
   std::size_t ends = 0;
+  std::uint64_t sequence = 0;
   const Stopwatch watch{Clock::thread_cpu};
   const auto start = fanout.attach("late", datastream::SubscriptionRequest::all(), {},
-                                   std::make_unique<EndCounter>(ends));
+                                   std::make_unique<EndCounter>(ends, sequence));
   fanout.refresh();
+  while (ends < streams && fanout.acknowledge(start.id, sequence)) {
+  }
   const double cost = watch.elapsed_ns() / static_cast<double>(streams);
   require(start.starts.size() == streams && start.snapshot.streams.size() == streams,
           "a subscription begins with every stream");

@@ -1,4 +1,4 @@
-#include "actor_test.hpp"
+#include "middleman_test.hpp"
 
 #include <datastream/actors/consumer_actor.hpp>
 #include <datastream/caf/handlers.hpp>
@@ -188,6 +188,27 @@ TEST_CASE("a_page_has_the_frames_that_were_asked_for_but_at_least_one_and_at_mos
   stop(consumer);
 }
 
+TEST_CASE("a_page_tells_what_was_evicted_where_it_begins_and_the_gap_behind_it") {
+  TestSystem test;
+  const StreamId stream{"n", {1}};
+  std::vector<Frame> frames;
+  for (std::uint64_t position = 0; position < 30; ++position)
+    if (position < 10 || position >= 20)
+      frames.push_back({{1}, {position}, "x"});
+  EventBatch batch;
+  batch.frames = FrameBatch::copy_of(stream, frames);
+  const auto consumer = spawn_consumer(test.system, {.retention = {.frames = 10}});
+  REQUIRE(ask<EndpointTick>(test.system, consumer, publish_atom_v, batch));
+  const auto first = page(test, consumer, stream, Position{0}, 100).value();
+  CHECK(first.frames.size() == 10);
+  CHECK(first.evicted == EvictedRange{{10}, 10, 10, 0});
+  CHECK(first.gaps == std::vector<GapSpan>{{{10}, {19}}});
+  const auto inside = page(test, consumer, stream, Position{15}, 100).value();
+  CHECK_FALSE(inside.evicted);
+  CHECK(inside.gaps == std::vector<GapSpan>{{{15}, {19}}});
+  stop(consumer);
+}
+
 TEST_CASE("a_page_is_bounded_in_bytes_and_never_empty_while_there_is_more") {
   TestSystem test;
   Endpoint node{test.system, {.node = "n"}};
@@ -205,6 +226,54 @@ TEST_CASE("a_page_is_bounded_in_bytes_and_never_empty_while_there_is_more") {
     CHECK(part->more == (i < 3));
     next = part->next;
   }
+  stop(consumer);
+}
+
+TEST_CASE("a_consumer_forgets_a_stream_that_is_over_and_keeps_its_counts") {
+  TestSystem test;
+  const auto consumer = spawn_consumer(test.system);
+  StreamId over;
+  {
+    Endpoint node{test.system, {.node = "n"}};
+    over = node.stream_id();
+    REQUIRE(follow(test, consumer, node.ref()));
+    const auto log = node.producer().register_channel("a.log", TextStream{});
+    for (int i = 0; i < 10; ++i)
+      REQUIRE(node.producer().submit_text(log, "line"));
+    REQUIRE(node.close());
+  }
+  const auto before = ask<IngestLedger>(test.system, consumer, ledger_atom_v, over).value();
+  CHECK(before.stored == 10);
+  CHECK(ask<bool>(test.system, consumer, forget_atom_v, over) == true);
+  CHECK(ask<bool>(test.system, consumer, forget_atom_v, over) == false);
+  CHECK_FALSE(ask<IngestLedger>(test.system, consumer, ledger_atom_v, over));
+  CHECK(ask<DatastreamSnapshot>(test.system, consumer, snapshot_atom_v, SubscriptionRequest::all())
+            .value()
+            .streams.empty());
+  const auto after = ask<ConsumerLedger>(test.system, consumer, ledger_atom_v).value();
+  CHECK(after.streams.empty());
+  CHECK(after.forgotten ==
+        ForgottenLedger{.streams = 1, .arrived = before.arrived, .stored = before.stored});
+  stop(consumer);
+}
+
+TEST_CASE("a_consumer_forgets_nothing_because_another_node_says_so") {
+  RemoteSystem test;
+  const StreamId stream{"n", {1}};
+  const auto consumer = spawn_consumer(test.system);
+  EventBatch batch;
+  const Frame frame{{1}, {0}, "x"};
+  batch.frames = FrameBatch::copy_of(stream, {&frame, 1});
+  REQUIRE(ask<EndpointTick>(test.system, consumer, publish_atom_v, batch));
+  const auto port = publish(test.system, consumer, 0);
+  REQUIRE(port);
+  RemoteSystem elsewhere; // its own node, over TCP
+  const auto there = connect(elsewhere.system, "127.0.0.1", *port);
+  REQUIRE(there);
+  const auto refused = ask<bool>(elsewhere.system, there->actor(), forget_atom_v, stream);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error() == caf::make_error(ActorError::not_local));
+  CHECK(ask<IngestLedger>(test.system, consumer, ledger_atom_v, stream));
   stop(consumer);
 }
 

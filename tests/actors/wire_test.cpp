@@ -161,6 +161,8 @@ public:
     FramePage result{.frames = batch(), .next = Position{number()}, .more = flip()};
     for (auto n = below(4); n > 0; --n)
       result.gaps.push_back({Position{number()}, Position{number()}});
+    if (flip())
+      result.evicted = EvictedRange{Position{number()}, number(), number(), number()};
     return result;
   }
 
@@ -250,6 +252,7 @@ TEST_CASE("every_value_arrives_as_it_was_sent") {
     const FramePage page = make.page();
     const FramePage turned = there_and_back(page);
     check_equal(turned.frames, page.frames);
+    CHECK(turned.evicted == page.evicted);
     CHECK(turned.gaps == page.gaps);
     CHECK(turned.next == page.next);
     CHECK(turned.more == page.more);

@@ -59,6 +59,14 @@ void ModelCatalog::declare(const Declaration& declaration) {
   std::visit([this](const auto& descriptor) { declare(*descriptor); }, declaration);
 }
 
+void ModelCatalog::forget(const StreamId& stream) {
+  ModelCatalog rest;
+  for (const Entry& entry : log_)
+    if (std::visit([](const auto& descriptor) { return descriptor.stream; }, entry) != stream)
+      rest.declare(entry);
+  *this = std::move(rest);
+}
+
 std::optional<std::size_t> ModelCatalog::find(const StreamId& stream, ChannelId channel) const {
   const auto it = channels_.find(ChannelRef{stream, channel});
   return it == channels_.end() ? std::nullopt : std::optional(it->second);

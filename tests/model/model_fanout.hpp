@@ -38,6 +38,8 @@ public:
   void declare(const Entry& entry);
   void declare(const DatastreamSnapshot& snapshot);
   void declare(const Declaration& declaration);
+  /// As if it had never been declared.
+  void forget(const StreamId& stream);
 
   std::size_t version() const { return log_.size(); }
   const Entry& at(std::size_t index) const { return log_.at(index); }

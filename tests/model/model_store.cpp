@@ -80,6 +80,8 @@ void ModelStored::store(const Frames& frames) {
     const std::size_t bytes = frames_.begin()->second->payload->bytes.size();
     bytes_ -= bytes;
     evicted_bytes_ += bytes;
+    if (evicted_last_)
+      evicted_missing_ += frames_.begin()->first.value - evicted_last_->value - 1;
     evicted_last_ = frames_.begin()->first;
     frames_.erase(frames_.begin());
   }
@@ -119,9 +121,9 @@ void ModelStored::must_balance() const {
 std::vector<ModelStored::Entry> ModelStored::log(Position from) const {
   std::vector<Entry> entries;
   if (evicted_last_ && Position{evicted_last_->value + 1} > from)
-    entries.emplace_back(
-        EvictedRange{{evicted_last_->value + 1}, stored_ - frames_.size(), evicted_bytes_});
-  std::optional<Position> before;
+    entries.emplace_back(EvictedRange{
+        {evicted_last_->value + 1}, stored_ - frames_.size(), evicted_bytes_, evicted_missing_});
+  std::optional<Position> before = evicted_last_;
   for (const auto& [position, frame] : frames_) {
     if (before && before->value + 1 < position.value && position > from)
       entries.emplace_back(
@@ -146,7 +148,12 @@ void ModelStored::must_page_so(System& system, Position from, std::uint32_t at_m
   const auto rest =
       frames.empty() ? frames_.lower_bound(from) : frames_.upper_bound(frames.back()->position);
   must_equal(page.more, rest != frames_.end(), "more behind a page");
+  std::optional<EvictedRange> evicted;
   std::vector<GapSpan> gaps;
+  for (const Entry& entry : log(from))
+    if (const auto* range = std::get_if<EvictedRange>(&entry))
+      evicted = *range;
+  must(page.evicted == evicted, "a page shows what was evicted where it begins");
   if (!frames.empty())
     for (const Entry& entry : log(from))
       if (const auto* gap = std::get_if<GapSpan>(&entry))
@@ -155,10 +162,19 @@ void ModelStored::must_page_so(System& system, Position from, std::uint32_t at_m
   must(page.gaps == gaps, "a page shows what is missing");
 }
 
+/// No loss is in the books only.
+void ModelStored::must_show_all_gaps(const StoredStream& stream) const {
+  std::uint64_t shown = stream.evicted() ? stream.evicted()->missing : 0;
+  for (const GapSpan& gap : stream.gaps())
+    shown += gap.count();
+  must_equal(shown, ledger().interior_gaps(), "missing positions that a stream shows");
+}
+
 void ModelStored::must_look_so(const StoredStream& stream, const ModelCatalog& catalog,
                                Position from, std::uint32_t number) const {
   must_equal(stream.size(), frames_.size(), "frames stored");
   must_equal(stream.payload_bytes(), bytes_, "bytes stored");
+  must_show_all_gaps(stream);
   must_log_so(stream, catalog, from);
   must_select_so(stream, number);
   must_measure_so(stream, {1 + number % 8});
@@ -315,13 +331,25 @@ void ModelStored::must_report_so(const StoredStream& stream, const ModelCatalog&
 // --- the store
 
 ModelStored& ModelStore::open(const StreamId& stream) {
-  return streams_.try_emplace(stream, stream, retention_).first->second;
+  ModelStored& opened = streams_.try_emplace(stream, stream, retention_).first->second;
+  if (const auto start = starts_.extract(stream))
+    opened.expect_from(start.mapped());
+  return opened;
+}
+
+void ModelStore::expect(const std::vector<StreamStart>& starts) {
+  for (const StreamStart& start : starts) {
+    if (const auto known = streams_.find(start.stream); known != streams_.end())
+      known->second.expect_from(start.from);
+    else
+      starts_[start.stream] =
+          std::min(start.from, starts_.try_emplace(start.stream, start.from).first->second);
+  }
 }
 
 void ModelStore::begin(const SubscriptionStart& start) {
   catalog_.declare(start.snapshot);
-  for (const StreamStart& stream : start.starts)
-    open(stream.stream).expect_from(stream.from);
+  expect(start.starts);
 }
 
 void ModelStore::accept(const EventBatch& events, const Frames& frames, StoreAs form) {
@@ -329,8 +357,7 @@ void ModelStore::accept(const EventBatch& events, const Frames& frames, StoreAs 
     for (const Declaration& declaration : events.declarations)
       catalog_.declare(declaration);
   if (form == StoreAs::events)
-    for (const StreamStart& start : events.starts)
-      open(start.stream).expect_from(start.from);
+    expect(events.starts);
   if (form == StoreAs::events || form == StoreAs::batch) {
     if (!frames.empty())
       open(frames.front()->stream).store(frames);
@@ -340,6 +367,26 @@ void ModelStore::accept(const EventBatch& events, const Frames& frames, StoreAs 
   }
   if (form == StoreAs::events && events.ended)
     open(events.ended->stream).expect_until(events.ended->assigned);
+}
+
+void ModelStore::forget(System& system, std::uint32_t number) {
+  if (streams_.empty())
+    return;
+  const auto chosen =
+      std::next(streams_.begin(), static_cast<std::ptrdiff_t>(number % streams_.size()));
+  const IngestLedger ledger = chosen->second.ledger();
+  must(system.forget(chosen->first), "a stream that is stored can be forgotten");
+  must(!system.forget(chosen->first), "nothing is forgotten twice");
+  catalog_.forget(chosen->first);
+  streams_.erase(chosen);
+  ++forgotten_.streams;
+  forgotten_.arrived += ledger.arrived;
+  forgotten_.stored += ledger.stored;
+  forgotten_.duplicates += ledger.duplicates;
+  forgotten_.conflicts += ledger.conflicts;
+  forgotten_.late_for_evicted += ledger.late_for_evicted;
+  forgotten_.evicted += ledger.evicted;
+  forgotten_.missing += ledger.missing();
 }
 
 std::vector<IngestLedger> ModelStore::ledgers() const {
@@ -357,6 +404,7 @@ void ModelStore::check(System& system) const {
     must(system.stored_ledger(id) == stream.ledger(), "ledger of a stored stream");
   }
   must(system.stored_streams() == ids, "streams that are stored, each life of its own");
+  must(system.forgotten() == forgotten_, "sums over the streams that were forgotten");
 }
 
 void ModelStore::query(System& system, std::uint32_t number) const {

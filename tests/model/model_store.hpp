@@ -38,6 +38,7 @@ private:
   using Entry = std::variant<FramePtr, GapSpan, EvictedRange>;
   std::vector<Entry> log(Position from = {}) const;
 
+  void must_show_all_gaps(const StoredStream& stream) const;
   void must_log_so(const StoredStream& stream, const ModelCatalog& catalog, Position from) const;
   void must_select_so(const StoredStream& stream, std::uint32_t number) const;
   void must_measure_so(const StoredStream& stream, ChannelId channel) const;
@@ -54,6 +55,7 @@ private:
   std::uint64_t conflicts_ = 0;
   std::uint64_t late_ = 0;
   std::uint64_t evicted_bytes_ = 0;
+  std::uint64_t evicted_missing_ = 0; // between evicted ones
   std::optional<Position> evicted_last_;
   std::optional<Position> lowest_; // ever stored
   std::optional<Position> highest_;
@@ -70,7 +72,11 @@ public:
   /// What is in a delivery; `frames` are those of it.
   void accept(const EventBatch& events, const Frames& frames, StoreAs form);
 
+  /// A stream that `number` chooses.
+  void forget(System& system, std::uint32_t number);
+
   std::vector<IngestLedger> ledgers() const;
+  const ForgottenLedger& forgotten() const { return forgotten_; }
   /// After each action.
   void check(System& system) const;
   /// Asks for everything that can be asked, from a position that `number` chooses.
@@ -78,10 +84,13 @@ public:
 
 private:
   ModelStored& open(const StreamId& stream);
+  void expect(const std::vector<StreamStart>& starts);
 
   Retention retention_;
   std::map<StreamId, ModelStored> streams_;
+  std::map<StreamId, Position> starts_; // of streams of which nothing else has come
   ModelCatalog catalog_;
+  ForgottenLedger forgotten_;
 };
 
 } // namespace datastream::model_test

@@ -115,6 +115,8 @@ void PipeModel::act(const Action& action) {
     return;
   case ActionKind::forge:
     return forge(action);
+  case ActionKind::forget:
+    return store_.forget(system_, action.x);
   case ActionKind::query:
     return store_.query(system_, action.x);
   }
@@ -615,6 +617,7 @@ Reached& Reached::operator+=(const Reached& other) {
   late_for_evicted += other.late_for_evicted;
   evicted += other.evicted;
   missing += other.missing;
+  forgotten += other.forgotten;
   return *this;
 }
 
@@ -642,6 +645,14 @@ Reached PipeModel::reached() const {
     reached.evicted += ledger.evicted;
     reached.missing += ledger.missing();
   }
+  const ForgottenLedger& forgotten = store_.forgotten();
+  reached.stored += forgotten.stored;
+  reached.duplicates += forgotten.duplicates;
+  reached.conflicts += forgotten.conflicts;
+  reached.late_for_evicted += forgotten.late_for_evicted;
+  reached.evicted += forgotten.evicted;
+  reached.missing += forgotten.missing;
+  reached.forgotten += forgotten.streams;
   return reached;
 }
 

@@ -49,6 +49,7 @@ struct Reached {
   std::uint64_t late_for_evicted = 0;
   std::uint64_t evicted = 0;
   std::uint64_t missing = 0;
+  std::uint64_t forgotten = 0; // streams
 
   Reached& operator+=(const Reached& other);
 };

@@ -31,6 +31,7 @@ enum class ActionKind : std::uint8_t {
   carry_twice,
   lose,
   forge,
+  forget,
   query,
 };
 
@@ -53,6 +54,7 @@ constexpr std::string_view to_string(ActionKind kind) {
                                         "carry_twice",
                                         "lose",
                                         "forge",
+                                        "forget",
                                         "query"};
   return names[static_cast<std::size_t>(kind)];
 }

@@ -31,6 +31,7 @@ constexpr Weight weights[] = {
     {ActionKind::carry_twice, 25},
     {ActionKind::lose, 25},
     {ActionKind::forge, 8},
+    {ActionKind::forget, 2},
     {ActionKind::query, 20},
 };
 

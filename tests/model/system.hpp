@@ -46,7 +46,8 @@ struct RelayLedger {
 /// A part of a stored stream.
 struct StoredPage {
   std::vector<Frame> frames;
-  std::vector<GapSpan> gaps; ///< up to the last frame here
+  std::optional<EvictedRange> evicted; ///< where it was to begin
+  std::vector<GapSpan> gaps;           ///< up to the last frame here
   bool more = false;
 };
 
@@ -115,6 +116,8 @@ public:
   virtual void store(const EventBatch& events, StoreAs form) = 0;
   virtual std::vector<StreamId> stored_streams() = 0;
   virtual IngestLedger stored_ledger(const StreamId& stream) = 0;
+  virtual bool forget(const StreamId& stream) = 0;
+  virtual ForgottenLedger forgotten() = 0;
   /// Stored frames from a position on, at most `at_most`.
   virtual StoredPage page(const StreamId& stream, Position from, std::uint32_t at_most) = 0;
   virtual DatastreamSnapshot stored_catalog() = 0;

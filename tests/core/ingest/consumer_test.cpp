@@ -160,3 +160,32 @@ TEST_CASE("an_old_batch_that_is_sent_again_after_newer_ones_changes_nothing") {
   CHECK(stream.ledger().duplicates == 10);
   CHECK(stream.gaps().empty());
 }
+
+TEST_CASE("a_consumer_forgets_frames_names_and_the_end_of_a_stream") {
+  Consumer consumer;
+  consumer.accept(ChannelDeclared{{stream_id, {3}, "runtime.log", std::nullopt, TextStream{}}});
+  consumer.accept(FrameDelivery{{stream_id, {3}}, {4}, "x"});
+  consumer.accept(StreamEnded{stream_id});
+  CHECK(consumer.forget(stream_id));
+  CHECK(consumer.store().empty());
+  CHECK(consumer.store().forgotten().arrived == 1);
+  CHECK(consumer.channel_name(stream_id, {3}).empty());
+  CHECK_FALSE(consumer.ended(stream_id));
+  CHECK_FALSE(consumer.forget(stream_id));
+}
+
+TEST_CASE("starts_that_a_peer_claims_open_no_streams_and_are_known_when_frames_come") {
+  Consumer consumer;
+  SubscriptionStart start;
+  for (std::uint64_t life = 1; life <= 100; ++life)
+    start.starts.push_back({{"node", {life}}, {10}});
+  consumer.begin(start);
+  CHECK(consumer.store().empty());
+  consumer.accept(FrameBatch::copy_of(stream_id, run_of_frames(12, 3, 8)));
+  CHECK(consumer.store().size() == 1);
+  CHECK(consumer.store().find(stream_id)->ledger().leading() == 2);
+  EventBatch ended; // every frame of it was lost: that is known as well
+  ended.ended = StreamEnd{{"node", {8}}, 15};
+  consumer.accept(ended);
+  CHECK(consumer.store().find({"node", {8}})->ledger().missing() == 5);
+}

@@ -50,10 +50,18 @@ public:
                                frames_ | std::views::values | std::views::reverse, {},
                                &FrameView::to_frame));
     std::vector<GapSpan> gaps;
-    for (auto it = frames_.begin(); it != frames_.end(); ++it)
-      if (it != frames_.begin() && std::prev(it)->first != it->first - 1)
-        gaps.push_back({{std::prev(it)->first + 1}, {it->first - 1}});
+    std::uint64_t missing = 0; // below what is still stored
+    for (auto it = ever_.begin(); it != ever_.end(); ++it) {
+      if (it == ever_.begin() || std::prev(it)->first == it->first - 1)
+        continue;
+      const GapSpan gap{{std::prev(it)->first + 1}, {it->first - 1}};
+      if (frames_.contains(it->first))
+        gaps.push_back(gap);
+      else
+        missing += gap.count();
+    }
     REQUIRE(std::ranges::equal(stream.gaps(), gaps));
+    REQUIRE((stream.evicted() ? stream.evicted()->missing : 0) == missing);
     for (const std::uint64_t probe : probes_) {
       const auto it = frames_.find(probe);
       const auto view = stream.at({probe});
@@ -77,6 +85,7 @@ public:
     REQUIRE(ledger.evicted == ever_.size() - frames_.size());
     REQUIRE(stream.size() <= retention_.frames);
     REQUIRE(stream.payload_bytes() <= retention_.bytes);
+    REQUIRE(stream.memory_bytes() < 4 * stream.payload_bytes() + (5U << 20U) + 400 * stream.size());
     if (ever_.empty())
       return;
     REQUIRE(ledger.lowest_stored == Position{ever_.begin()->first});

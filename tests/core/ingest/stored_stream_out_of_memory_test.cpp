@@ -56,4 +56,42 @@ TEST_CASE("a_batch_that_finds_no_memory_is_stored_in_part_and_whole_when_it_come
   CHECK(unused > 2);
 }
 
+TEST_CASE("payloads_that_cannot_be_copied_together_stay_where_they_are") {
+  const StreamId id{"node", {1}};
+  constexpr std::size_t large = 5U << 20U;
+  bool failed = true;
+  std::size_t n = 0;
+  for (; failed; ++n) {
+    CAPTURE(n);
+    int disposed = 0;
+    StoredStream stream(id, {.frames = 8, .bytes = large});
+    std::vector<FrameBatch> batches;
+    for (std::uint64_t k = 0; k < 8; ++k) {
+      std::vector<Frame> frames = run_of_frames(k, 1, large - 8);
+      frames.push_back({{1}, {1000 + k}, "high"});
+      batches.push_back(batch_in(WatchedBlock::make(large, disposed), id, frames));
+    }
+    for (std::size_t k = 0; k < 7; ++k)
+      stream.accept(batches[k]);
+    std::size_t lost = 0; // of the last one
+    try {
+      const Shortage shortage(n);
+      stream.accept(batches.back());
+    } catch (const std::bad_alloc&) {
+      lost = 1;
+    }
+    failed = Shortage::happened();
+    REQUIRE(stream.ledger().balanced());
+    std::size_t high = 0;
+    for (const FrameView& frame : stream.frames_from({1000}))
+      high += frame.payload == "high" ? 1 : 0;
+    REQUIRE(high >= 8 - lost);
+    batches.clear();
+    stream.accept(FrameView{{1}, {2000}, "more", {}}); // and is copied now, if it was not
+    stream.accept(FrameView{{1}, {2001}, "more", {}});
+    REQUIRE(disposed == 8);
+  }
+  CHECK(n > 2);
+}
+
 #endif

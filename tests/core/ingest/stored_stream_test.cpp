@@ -226,7 +226,7 @@ TEST_CASE("a_frame_below_all_others_of_a_full_stream_is_evicted_at_once") {
   CHECK(positions(stream.frames()) == Positions{10, 11});
   CHECK(stream.evicted() == EvictedRange{{6}, 1, 1});
   CHECK(put(stream, 7) == Accepted::stored);
-  CHECK(stream.evicted() == EvictedRange{{8}, 2, 2});
+  CHECK(stream.evicted() == EvictedRange{{8}, 2, 2, 1});
 }
 
 TEST_CASE("the_last_position_of_all_can_be_evicted") {
@@ -242,6 +242,20 @@ TEST_CASE("what_was_evicted_is_no_gap") {
   for (const std::uint64_t position : {0U, 5U, 6U, 8U})
     put(stream, position);
   CHECK(gaps_of(stream) == GapList{{{7}, {7}}});
+  CHECK(stream.evicted() == EvictedRange{{6}, 2, 2, 4});
+}
+
+TEST_CASE("a_gap_stays_when_the_frame_below_it_is_evicted") {
+  StoredStream stream{stream_id, {.frames = 10}};
+  for (std::uint64_t position = 0; position < 30; ++position)
+    if (position < 10 || position >= 20)
+      put(stream, position);
+  CHECK(gaps_of(stream) == GapList{{{10}, {19}}});
+  CHECK(stream.evicted() == EvictedRange{{10}, 10, 10, 0});
+  put(stream, 30); // evicts the frame above the gap as well
+  CHECK(stream.gaps().empty());
+  CHECK(stream.evicted() == EvictedRange{{21}, 11, 11, 10});
+  CHECK(stream.ledger().interior_gaps() == 10);
 }
 
 TEST_CASE("a_batch_that_fills_its_block_is_kept_by_reference") {
@@ -356,6 +370,30 @@ TEST_CASE("memory_is_given_back_on_eviction") {
   // Two blocks of 2 MiB at most: one is being filled, frames of one are still stored.
   CHECK(most < (5U << 20U));
   CHECK(std::ranges::all_of(stream.frames(), [&](auto f) { return f.payload == payload; }));
+}
+
+TEST_CASE("a_few_small_frames_do_not_keep_the_large_blocks_that_they_came_in") {
+  constexpr std::size_t mebibyte = 1U << 20U;
+  for (const bool one_by_one : {false, true}) { // in blocks of batches, or copied into our own
+    CAPTURE(one_by_one);
+    StoredStream stream{stream_id, {.frames = 1000, .bytes = mebibyte}};
+    std::vector<Frame> kept;
+    for (std::uint64_t k = 0; k < 300; ++k) {
+      // A small frame high up, which stays, and as many below as fill a block, which go.
+      std::vector<Frame> frames = run_of_frames(k * 20, 20, mebibyte / 20);
+      kept.push_back({{1}, {(std::uint64_t{1} << 62U) + k}, "high " + std::to_string(k)});
+      frames.insert(frames.begin() + static_cast<std::ptrdiff_t>(k % 20), kept.back());
+      if (one_by_one)
+        for (const Frame& frame : frames)
+          put(stream, frame.position.value, frame.payload);
+      else
+        stream.accept(FrameBatch::copy_of(stream_id, frames));
+      REQUIRE(stream.memory_bytes() < 4 * stream.payload_bytes() + 5 * mebibyte);
+    }
+    CHECK(std::ranges::equal(stream.frames_from(kept.front().position), kept, {},
+                             &FrameView::to_frame));
+    CHECK(stream.ledger().balanced());
+  }
 }
 
 TEST_CASE("a_frame_in_order_costs_at_most_35_bytes_beyond_its_payload") {

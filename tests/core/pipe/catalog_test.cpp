@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <limits>
+#include <memory>
 #include <set>
 #include <thread>
 
@@ -227,4 +229,90 @@ TEST_CASE("threads_that_register_the_same_names_agree_on_their_ids") {
   CHECK(ids[3] == ids[0]);
   CHECK(std::set<ChannelId>(ids[0].begin(), ids[0].end()).size() == names);
   CHECK(catalog.version() == names + 1);
+}
+
+TEST_CASE("a_snapshot_shows_exactly_what_the_log_has_up_to_its_version") {
+  Catalog catalog;
+  catalog.declare_stream({stream_a, std::nullopt, StreamOrigin::RemoteNode});
+  std::atomic<bool> done = false;
+  std::jthread owner([&] {
+    for (int i = 0; i < 3000; ++i)
+      catalog.register_channel(stream_a, std::to_string(i), Bytes{}).value();
+    done = true;
+  });
+  for (bool last = false; !last;) {
+    last = done;
+    const auto [snapshot, version] = catalog.snapshot();
+    REQUIRE(snapshot.channels.size() == version - 1);
+    for (std::size_t i = 0; i < snapshot.channels.size(); ++i)
+      REQUIRE(snapshot.channels[i].id.value == i + 1);
+  }
+}
+
+TEST_CASE("look_ups_go_on_while_a_snapshot_is_taken") {
+  Catalog catalog;
+  catalog.declare_stream({stream_a, std::nullopt, StreamOrigin::RemoteNode});
+  for (int i = 0; i < 50'000; ++i)
+    REQUIRE(catalog.register_channel(stream_a, "some.longer.name." + std::to_string(i), Bytes{}));
+  std::atomic<std::uint64_t> found = 0;
+  std::jthread looking([&](const std::stop_token& stop) {
+    while (!stop.stop_requested())
+      found += catalog.find_channel(stream_a, ChannelId{7}) ? 1 : 0;
+  });
+  while (found == 0)
+    std::this_thread::yield();
+  int undisturbed = 0;
+  for (int i = 0; i < 9; ++i) {
+    const std::uint64_t before = found;
+    REQUIRE(catalog.snapshot().snapshot.channels.size() == 50'000);
+    undisturbed += found - before > 100 ? 1 : 0;
+  }
+  CHECK(undisturbed >= 5); // the system may have given one of them no time
+}
+
+TEST_CASE("a_forgotten_stream_is_gone_and_its_memory_with_it") {
+  Catalog catalog;
+  fill(catalog);
+  const std::size_t version = catalog.version();
+  const std::weak_ptr<const ChannelDescriptor> freed = catalog.find_channel(stream_a, ChannelId{1});
+  const ChannelDescriptorPtr kept = catalog.find_channel(stream_a, ChannelId{2});
+  CHECK(catalog.forget(stream_a));
+  CHECK_FALSE(catalog.forget(stream_a));
+  CHECK(freed.expired());
+  CHECK(kept->name == "proc.x.stdout");
+  CHECK_FALSE(catalog.find_stream(stream_a));
+  CHECK_FALSE(catalog.find_channel(stream_a, ChannelId{1}));
+  CHECK_FALSE(catalog.find_channel(stream_a, "host.cpu"));
+  CHECK(catalog.version() == version);
+  CHECK(catalog.declarations(0, version).size() == version - 3);
+  CHECK(shown(catalog, source_filter::All{}, channel_filter::All{}) ==
+        Names{"a#2", "b#1", "host.cpu", "proc.x.stdout", "proc.y.stdout"});
+}
+
+TEST_CASE("what_is_declared_of_a_forgotten_stream_is_new_and_may_mean_something_else") {
+  Catalog catalog;
+  REQUIRE(catalog.declare_channel(channel(stream_a, 1, "old")));
+  CHECK(catalog.forget(stream_a));
+  CHECK(catalog.declare_channel(channel(stream_a, 1, "new", TextStream{})) == true);
+  CHECK(catalog.version() == 4);
+  const auto log = catalog.declarations(0, 4);
+  REQUIRE(log.size() == 2);
+  CHECK(std::get<StreamDescriptorPtr>(log[0])->stream == stream_a);
+  CHECK(std::get<ChannelDescriptorPtr>(log[1])->name == "new");
+  CHECK(catalog.find_entry(stream_a, ChannelId{1}).index == 3);
+}
+
+TEST_CASE("lives_that_come_and_go_leave_one_that_stays_as_it_was") {
+  Catalog catalog;
+  REQUIRE(catalog.declare_channel(channel(stream_b, 1, "stays")));
+  for (std::uint64_t life = 1; life <= 1000; ++life) {
+    const StreamId id{"n", {life}};
+    for (std::uint32_t number = 1; number <= 3; ++number)
+      REQUIRE(catalog.declare_channel(channel(id, number, std::to_string(number))));
+    REQUIRE(catalog.forget(id));
+  }
+  CHECK(catalog.version() == 2 + 4 * 1000);
+  CHECK(catalog.declarations(0, catalog.version()).size() == 2);
+  CHECK(catalog.declarations(2, catalog.version()).empty());
+  CHECK(shown(catalog, source_filter::All{}, channel_filter::All{}) == Names{"b#1", "stays"});
 }

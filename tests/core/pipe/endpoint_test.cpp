@@ -258,6 +258,29 @@ TEST_CASE("a_channel_registered_between_ticks_gives_publish_drained_something_to
   CHECK(!endpoint.drain());
 }
 
+TEST_CASE("ticks_go_on_while_somebody_subscribes_to_many_channels") {
+  DatastreamEndpoint endpoint(stream_id);
+  for (int i = 0; i < 50'000; ++i)
+    endpoint.register_channel("some.longer.name." + std::to_string(i), Bytes{});
+  std::atomic<std::uint64_t> ticks = 0;
+  std::jthread ticking([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      endpoint.tick();
+      ++ticks;
+    }
+  });
+  while (ticks == 0)
+    std::this_thread::yield();
+  int undisturbed = 0;
+  for (int i = 0; i < 9; ++i) {
+    const std::uint64_t before = ticks;
+    const auto reader = endpoint.subscribe("reader");
+    undisturbed += ticks - before > 100 ? 1 : 0;
+    CHECK(reader.snapshot().channels.size() == 50'000);
+  }
+  CHECK(undisturbed >= 5); // the system may have given one of them no time
+}
+
 TEST_CASE("a_pushed_subscriber_is_told_of_a_channel_by_the_next_tick") {
   DatastreamEndpoint endpoint(stream_id);
   Pushed pushed(endpoint);

@@ -104,6 +104,22 @@ TEST_CASE("a_merged_log_begins_with_what_was_evicted_and_does_not_call_it_a_gap"
                                            "#3    --- 1 missing ---", "#4 [1] <1 opaque bytes>"});
 }
 
+TEST_CASE("a_merged_log_shows_the_gap_behind_what_was_evicted_and_counts_those_within_it") {
+  StoredStream stream{{"n", {1}}, {.frames = 2}};
+  for (const std::uint64_t position : {0, 3, 10, 12})
+    stream.accept(FrameView{{1}, {position}, "x", {}});
+  const Lines rest{"#4    --- 6 missing ---", "#10 [1] <1 opaque bytes>", "#11   --- 1 missing ---",
+                   "#12 [1] <1 opaque bytes>"};
+  Lines whole{"#0    --- 2 evicted, 2 missing between them ---"};
+  whole.insert(whole.end(), rest.begin(), rest.end());
+  CHECK(lines(merged_log(stream)) == whole);
+  CHECK(lines(merged_log(stream, {3})) == whole);
+  CHECK(lines(merged_log(stream, {4})) == rest);
+  CHECK(lines(merged_log(stream, {6})).front() == "#6    --- 4 missing ---");
+  CHECK(lines(merged_log(stream, {10})).front() == rest[1]);
+  CHECK(lines(merged_log(stream, {13})).empty());
+}
+
 TEST_CASE("a_merged_log_of_a_stream_that_was_evicted_as_a_whole_shows_that") {
   const StoredStream stream = stream_of({{{1}, {0}, "a"}}, {.frames = 0});
   REQUIRE(stream.empty());

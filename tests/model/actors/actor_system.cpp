@@ -200,9 +200,18 @@ IngestLedger ActorSystem::stored_ledger(const StreamId& stream) {
   return answer_of<IngestLedger>(consumer_, ledger_atom_v, stream);
 }
 
+bool ActorSystem::forget(const StreamId& stream) {
+  return answer_of<bool>(consumer_, forget_atom_v, stream);
+}
+
+ForgottenLedger ActorSystem::forgotten() {
+  return answer_of<ConsumerLedger>(consumer_, ledger_atom_v).forgotten;
+}
+
 StoredPage ActorSystem::page(const StreamId& stream, Position from, std::uint32_t at_most) {
   const auto answer = answer_of<FramePage>(consumer_, page_atom_v, stream, from, at_most);
-  StoredPage page{.frames = {}, .gaps = answer.gaps, .more = answer.more};
+  StoredPage page{
+      .frames = {}, .evicted = answer.evicted, .gaps = answer.gaps, .more = answer.more};
   for (const FrameView& frame : answer.frames)
     page.frames.push_back(frame.to_frame());
   return page;

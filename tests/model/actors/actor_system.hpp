@@ -56,6 +56,8 @@ public:
   void store(const EventBatch& events, StoreAs form) override;
   std::vector<StreamId> stored_streams() override;
   IngestLedger stored_ledger(const StreamId& stream) override;
+  bool forget(const StreamId& stream) override;
+  ForgottenLedger forgotten() override;
   StoredPage page(const StreamId& stream, Position from, std::uint32_t at_most) override;
   DatastreamSnapshot stored_catalog() override;
   const StoredStream* stored(const StreamId&) override { return nullptr; }

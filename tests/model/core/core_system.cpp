@@ -200,6 +200,8 @@ StoredPage CoreSystem::page(const StreamId& stream, Position from, std::uint32_t
     }
     page.frames.push_back(frame.to_frame());
   }
+  if (const auto evicted = stored.evicted(); evicted && evicted->end > from)
+    page.evicted = evicted;
   for (const GapSpan& gap : stored.gaps())
     if (!page.frames.empty() && gap.last >= from && gap.last < page.frames.back().position)
       page.gaps.push_back({std::max(gap.first, from), gap.last});

@@ -51,6 +51,8 @@ public:
   void store(const EventBatch& events, StoreAs form) override;
   std::vector<StreamId> stored_streams() override;
   IngestLedger stored_ledger(const StreamId& stream) override;
+  bool forget(const StreamId& stream) override { return consumer_.forget(stream); }
+  ForgottenLedger forgotten() override { return consumer_.store().forgotten(); }
   StoredPage page(const StreamId& stream, Position from, std::uint32_t at_most) override;
   DatastreamSnapshot stored_catalog() override { return consumer_.catalog().snapshot().snapshot; }
   const StoredStream* stored(const StreamId& stream) override {

@@ -155,6 +155,13 @@ private:
   std::map<std::pair<StreamId, Position>, std::string> latest_;
 };
 
+/// What was counted of a stream that is forgotten is forgotten with it.
+class ForgetsCounts final : public CoreSystem {
+public:
+  using CoreSystem::CoreSystem;
+  ForgottenLedger forgotten() override { return {.streams = CoreSystem::forgotten().streams}; }
+};
+
 /// A new life continues the stream of the one before.
 class MergesLives final : public CoreSystem {
 public:

@@ -41,6 +41,11 @@ struct ConsumerOptions {
 ///     snapshot_atom, SubscriptionRequest                   -> DatastreamSnapshot
 ///     ledger_atom, StreamId                                -> IngestLedger, or unknown_stream
 ///     ledger_atom                                          -> ConsumerLedger
+///     forget_atom, StreamId                                -> bool: whether it was known;
+///     not_local
+///
+/// Streams that are over stay until somebody says `forget_atom`, which is taken from the same
+/// process only: see `Consumer::forget`.
 ///
 /// The messages with `publish_atom` are those of a fanout actor, for whoever collects frames by
 /// other means: `republish` takes a consumer as well. To them it is one subscriber that takes all.
@@ -62,6 +67,7 @@ private:
   caf::result<FramePage> page(const StreamId& stream, Position from, std::uint32_t at_most) const;
   caf::result<IngestLedger> ledger(const StreamId& stream) const;
   ConsumerLedger ledger() const;
+  caf::result<bool> forget(const StreamId& stream);
 
   ConsumerOptions options_;
   Consumer consumer_;

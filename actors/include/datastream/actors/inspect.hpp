@@ -54,6 +54,11 @@ compat::InspectResult<Inspector> inspect(Inspector& f, GapSpan& x) {
   return compat::inspect_object(f, x, "GapSpan", "first", x.first, "last", x.last);
 }
 template <class Inspector>
+compat::InspectResult<Inspector> inspect(Inspector& f, EvictedRange& x) {
+  return compat::inspect_object(f, x, "EvictedRange", "end", x.end, "frames", x.frames, "bytes",
+                                x.bytes, "missing", x.missing);
+}
+template <class Inspector>
 compat::InspectResult<Inspector> inspect(Inspector& f, SubscriberCapacity& x) {
   return compat::inspect_object(f, x, "SubscriberCapacity", "frames", x.frames, "bytes", x.bytes);
 }
@@ -93,6 +98,14 @@ compat::InspectResult<Inspector> inspect(Inspector& f, PipeLedger& x) {
       f, x, "PipeLedger", "stream", x.stream, "refused", x.refused, "in_mux", x.in_mux, "assigned",
       x.assigned, "in_transit", x.in_transit, "published", x.published, "bitbucketed",
       x.bitbucketed, "drained_directly", x.drained_directly, "ended", x.ended, "fanout", x.fanout);
+}
+
+template <class Inspector>
+compat::InspectResult<Inspector> inspect(Inspector& f, ForgottenLedger& x) {
+  return compat::inspect_object(f, x, "ForgottenLedger", "streams", x.streams, "arrived", x.arrived,
+                                "stored", x.stored, "duplicates", x.duplicates, "conflicts",
+                                x.conflicts, "late_for_evicted", x.late_for_evicted, "evicted",
+                                x.evicted, "missing", x.missing);
 }
 
 // --- choices and optional parts -----------------------------------------------------------------
@@ -192,14 +205,15 @@ compat::InspectResult<Inspector> inspect(Inspector& f, Event& x) {
 
 struct Page {
   Batch frames;
+  std::vector<EvictedRange> evicted;
   std::vector<GapSpan> gaps;
   Position next;
   bool more = false;
 };
 template <class Inspector>
 compat::InspectResult<Inspector> inspect(Inspector& f, Page& x) {
-  return compat::inspect_object(f, x, "Page", "frames", x.frames, "gaps", x.gaps, "next", x.next,
-                                "more", x.more);
+  return compat::inspect_object(f, x, "Page", "frames", x.frames, "evicted", x.evicted, "gaps",
+                                x.gaps, "next", x.next, "more", x.more);
 }
 
 struct Ingest {
@@ -311,9 +325,9 @@ compat::InspectResult<Inspector> inspect(Inspector& f, OfferedNames& x) {
 
 template <class Inspector>
 compat::InspectResult<Inspector> inspect(Inspector& f, ConsumerLedger& x) {
-  return compat::inspect_object(f, x, "ConsumerLedger", "streams", x.streams, "malformed_frames",
-                                x.malformed_frames, "conflicting_declarations",
-                                x.conflicting_declarations);
+  return compat::inspect_object(f, x, "ConsumerLedger", "streams", x.streams, "forgotten",
+                                x.forgotten, "malformed_frames", x.malformed_frames,
+                                "conflicting_declarations", x.conflicting_declarations);
 }
 
 } // namespace datastream

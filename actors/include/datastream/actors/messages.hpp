@@ -29,6 +29,8 @@ struct Subscribe {
 /// A part of a stored stream, in position order, as a consumer answers it.
 struct FramePage {
   FrameBatch frames{};
+  /// Set when retention has removed what the page was to begin with; then it begins behind that.
+  std::optional<EvictedRange> evicted{};
   std::vector<GapSpan> gaps{}; ///< positions missing between stored frames, up to the last one here
   Position next{};             ///< where the following page begins
   bool more = false;           ///< frames are stored from there on
@@ -39,6 +41,7 @@ struct FramePage {
 /// Everything that a consumer has counted.
 struct ConsumerLedger {
   std::vector<IngestLedger> streams;          ///< in the order of their ids
+  ForgottenLedger forgotten;                  ///< of those that it was told to forget
   std::uint64_t malformed_frames = 0;         ///< in batches that make no sense; refused
   std::uint64_t conflicting_declarations = 0; ///< the first one stays
 };

@@ -59,6 +59,8 @@ CAF_ADD_TYPE_ID(datastream, (datastream::OfferedNames))
 
 CAF_ADD_TYPE_ID(datastream, (datastream::ActorError))
 
+CAF_ADD_ATOM(datastream, datastream, forget_atom, "ds_forget")
+
 CAF_END_TYPE_ID_BLOCK(datastream)
 
 DATASTREAM_CAF_ERROR_ENUM(datastream::ActorError, "datastream")

@@ -50,7 +50,7 @@ void Consumer::begin(const SubscriptionStart& start) {
 
 void Consumer::expect(const std::vector<StreamStart>& starts) {
   for (const StreamStart& stream : starts)
-    store_.open(stream.stream).expect_from(stream.from);
+    store_.expect_from(stream.stream, stream.from);
 }
 
 void Consumer::declare(const DatastreamSnapshot& snapshot) {
@@ -62,8 +62,14 @@ void Consumer::declare(const Declaration& declaration) {
     ++conflicting_declarations_;
 }
 
+bool Consumer::forget(const StreamId& stream) {
+  const bool declared = catalog_.forget(stream);
+  const bool ended = ended_.erase(stream) != 0;
+  return store_.forget(stream) || declared || ended; // last, for it may own the id
+}
+
 std::string_view Consumer::channel_name(const StreamId& stream, ChannelId channel) const {
-  // The catalog keeps every descriptor that it has, so the name outlives this pointer.
+  // The catalog keeps the descriptor, so the name outlives this pointer.
   const ChannelDescriptorPtr descriptor = catalog_.find_channel(stream, channel);
   return descriptor ? std::string_view(descriptor->name) : std::string_view();
 }

@@ -4,14 +4,16 @@
 
 namespace datastream::detail {
 
-GapIterator::GapIterator(const ChunkMap& chunks) noexcept : chunks_(&chunks) {
+GapIterator::GapIterator(const ChunkMap& chunks, std::optional<std::uint64_t> below) noexcept
+    : chunks_(&chunks) {
   chunk_ = chunks.begin();
   if (chunk_ == chunks.end())
     return;
   group_ = chunk_->second.groups.data();
   rest_ = group_->present();
-  // As if the position below the first one had been looked at: no gap leads to it.
-  last_ = base() + static_cast<unsigned>(std::countr_zero(rest_)) - 1;
+  // Without any below it, as if the one in front of the first had been looked at: no gap leads
+  // there.
+  last_ = below.value_or(base() + static_cast<unsigned>(std::countr_zero(rest_)) - 1);
   find_next();
 }
 

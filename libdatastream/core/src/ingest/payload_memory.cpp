@@ -120,13 +120,19 @@ void PayloadMemory::start_block(std::size_t payload_bytes) {
     next_block_bytes_ *= 2;
   Pin& fresh =
       add(next_block_bytes_ < block_bytes_max ? new_block(next_block_bytes_) : HugeBlock::take());
-  if (Pin* const full = std::exchange(open_, &fresh)) {
-    full->bytes += static_cast<std::size_t>(cursor_ - full->block->data());
-    drop_if_unused(*full);
-  }
+  close_block();
+  open_ = &fresh;
   cursor_ = fresh.block->data();
   end_ = cursor_ + fresh.block->capacity();
   next_block_bytes_ = std::min(next_block_bytes_ * 2, block_bytes_max);
+}
+
+void PayloadMemory::close_block() noexcept {
+  if (Pin* const full = std::exchange(open_, nullptr)) {
+    full->bytes += static_cast<std::size_t>(cursor_ - full->block->data());
+    drop_if_unused(*full);
+  }
+  cursor_ = end_ = nullptr;
 }
 
 PayloadMemory::Pin& PayloadMemory::add(BlockPtr block) {
@@ -154,19 +160,29 @@ PayloadMemory::Pin* PayloadMemory::keep(const BlockPtr& block) {
 void PayloadMemory::drop_if_unused(Pin& pin) noexcept {
   if (pin.bytes != 0 || &pin == open_)
     return;
-  if (released_ == &pin)
-    released_ = nullptr;
+  if (found_ == &pin)
+    found_ = nullptr;
   block_bytes_ -= pin.block->capacity();
   pins_.erase(address(pin.block->data()));
+}
+
+PayloadMemory::Pin& PayloadMemory::pin_of(const char* payload) noexcept {
+  if (!found_ || !lies_in(address(payload), *found_->block.get()))
+    found_ = &std::prev(pins_.upper_bound(address(payload)))->second;
+  return *found_;
 }
 
 void PayloadMemory::release(const char* payload, std::size_t bytes) noexcept {
   if (bytes == 0)
     return;
-  if (!released_ || !lies_in(address(payload), *released_->block.get()))
-    released_ = &std::prev(pins_.upper_bound(address(payload)))->second;
-  released_->bytes -= bytes;
-  drop_if_unused(*released_);
+  Pin& pin = pin_of(payload);
+  pin.bytes -= bytes;
+  drop_if_unused(pin);
+}
+
+bool PayloadMemory::lies_sparse(const char* payload) noexcept {
+  const Pin& pin = pin_of(payload);
+  return &pin != open_ && pin.bytes < pin.block->capacity() / 2;
 }
 
 std::size_t PayloadMemory::memory_bytes() const noexcept {

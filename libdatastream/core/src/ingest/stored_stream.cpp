@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <new>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,12 @@ namespace {
 
 /// Below this many bytes a copy costs less, in time and in memory, than a block of its own.
 constexpr std::size_t keep_bytes_min = 1024;
+
+/// Blocks may take so many times the payload bytes stored, and so much besides: see `Retention`.
+/// Copying payloads together leaves at most twice as much, and one block of 2 MiB. So it is not due
+/// again before as many bytes have arrived as it has copied, and as the index that it has walked.
+constexpr std::size_t spread_max = 4;
+constexpr std::size_t spare_bytes = 4U << 20U;
 
 } // namespace
 
@@ -132,6 +139,7 @@ void StoredStream::copy_out(const FrameBatch& batch, detail::PayloadMemory::Pin&
 }
 
 void StoredStream::evict() noexcept {
+  const std::uint64_t before = evicted_frames_;
   while (size() > retention_.frames || payload_bytes_ > retention_.bytes) {
     const auto [position, entry] = index_.evict_lowest();
     memory_.release(entry.data, entry.length);
@@ -140,6 +148,26 @@ void StoredStream::evict() noexcept {
       evicted_first_ = {position};
     evicted_bytes_ += entry.length;
     evicted_last_ = {position};
+  }
+  if (evicted_frames_ != before &&
+      memory_.memory_bytes() > spread_max * payload_bytes_ + index_.memory_bytes() + spare_bytes)
+    copy_together();
+}
+
+/// Lets go of blocks that the payloads left in them use less than half of.
+void StoredStream::copy_together() noexcept {
+  memory_.close_block();
+  try {
+    index_.each_entry([this](detail::StoredEntry& entry) {
+      if (entry.length == 0 || !memory_.lies_sparse(entry.data))
+        return;
+      char* const copy = memory_.take(entry.length);
+      std::copy_n(entry.data, entry.length, copy);
+      memory_.release(entry.data, entry.length);
+      entry.data = copy;
+    });
+  } catch (const std::bad_alloc&) {
+    // What was not copied stays where it is; the next eviction tries again.
   }
 }
 
@@ -169,14 +197,18 @@ StoredStream::Frames StoredStream::frames_from(Position position) const noexcept
 }
 
 StoredStream::Gaps StoredStream::gaps() const noexcept {
-  return {detail::GapIterator(index_.chunks()), std::default_sentinel};
+  const auto below = evicted_frames_ != 0 ? std::optional(evicted_last_.value) : std::nullopt;
+  return {detail::GapIterator(index_.chunks(), below), std::default_sentinel};
 }
 
 std::optional<EvictedRange> StoredStream::evicted() const noexcept {
   if (evicted_frames_ == 0)
     return std::nullopt;
   const bool all = evicted_last_.value == std::numeric_limits<std::uint64_t>::max();
-  return EvictedRange{{evicted_last_.value + (all ? 0 : 1)}, evicted_frames_, evicted_bytes_};
+  return EvictedRange{{evicted_last_.value + (all ? 0 : 1)},
+                      evicted_frames_,
+                      evicted_bytes_,
+                      evicted_last_.value - evicted_first_.value - (evicted_frames_ - 1)};
 }
 
 void StoredStream::expect_from(Position first) noexcept {

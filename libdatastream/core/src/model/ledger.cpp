@@ -72,4 +72,16 @@ bool IngestLedger::balanced() const {
   return *assigned >= from->value && *assigned - from->value == stored + missing();
 }
 
+ForgottenLedger& ForgottenLedger::operator+=(const IngestLedger& forgotten) {
+  ++streams;
+  arrived += forgotten.arrived;
+  stored += forgotten.stored;
+  duplicates += forgotten.duplicates;
+  conflicts += forgotten.conflicts;
+  late_for_evicted += forgotten.late_for_evicted;
+  evicted += forgotten.evicted;
+  missing += forgotten.missing();
+  return *this;
+}
+
 } // namespace datastream

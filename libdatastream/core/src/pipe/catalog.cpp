@@ -1,16 +1,17 @@
 #include <datastream/pipe/catalog.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <variant>
 
 namespace datastream {
 
-/// Enters a channel into the tables, as what will be declaration number `index`. Throws
+/// Enters a channel into the tables, as what will be declaration number `number`. Throws
 /// `std::bad_alloc`, and then has changed nothing.
-ChannelDescriptorPtr Catalog::Stream::add(ChannelDescriptor added, std::size_t index) {
+ChannelDescriptorPtr Catalog::Stream::add(ChannelDescriptor added, std::size_t number) {
   auto channel = std::make_shared<const ChannelDescriptor>(std::move(added));
-  const auto entered = by_id.emplace(channel->id, Entry{channel, index}).first;
+  const auto entered = by_id.emplace(channel->id, Entry{channel, number}).first;
   try {
     by_name.emplace(channel->name, channel->id);
   } catch (...) {
@@ -22,23 +23,35 @@ ChannelDescriptorPtr Catalog::Stream::add(ChannelDescriptor added, std::size_t i
 }
 
 /// A stream that is to be merged into those that are known.
-Catalog::Streams Catalog::new_stream(StreamDescriptor descriptor) {
+Catalog::Streams Catalog::new_stream(StreamDescriptor descriptor, std::size_t index) {
   const auto stream = std::make_shared<const StreamDescriptor>(std::move(descriptor));
   Streams added;
-  added.try_emplace(stream->stream, &nodes_).first->second.descriptor = stream;
+  Stream& state = added.try_emplace(stream->stream).first->second;
+  state.descriptor = stream;
+  state.index = index;
   return added;
 }
 
-/// Makes room for so many more.
+/// Makes room for so many more, at most a part.
 void Catalog::reserve_log(std::size_t declarations) {
-  if (log_.capacity() - log_.size() < declarations)
-    log_.reserve(2 * log_.size() + 8);
+  log_.try_emplace(version() / LogPart::entries);
+  log_.try_emplace((version() + declarations - 1) / LogPart::entries);
 }
 
 /// There must be room.
 void Catalog::log(Declaration declaration) noexcept {
-  log_.push_back(std::move(declaration));
-  version_.store(log_.size(), std::memory_order_release);
+  const std::size_t index = version();
+  LogPart& part = log_.find(index / LogPart::entries)->second;
+  part.declarations[index % LogPart::entries] = std::move(declaration);
+  ++part.known;
+  version_.store(index + 1, std::memory_order_release);
+}
+
+void Catalog::forget_log(std::size_t index) noexcept {
+  const auto part = log_.find(index / LogPart::entries);
+  part->second.declarations[index % LogPart::entries] = {};
+  if (--part->second.known == 0)
+    log_.erase(part);
 }
 
 bool Catalog::declare_stream(StreamDescriptor descriptor) {
@@ -46,7 +59,7 @@ bool Catalog::declare_stream(StreamDescriptor descriptor) {
   if (streams_.contains(descriptor.stream))
     return false;
   reserve_log(1);
-  Streams added = new_stream(std::move(descriptor));
+  Streams added = new_stream(std::move(descriptor), version());
   log(added.begin()->second.descriptor);
   streams_.merge(added);
   return true;
@@ -74,7 +87,7 @@ Catalog::register_channel(const StreamId& stream, std::string name, ChannelConte
         CatalogError{Kind::ids_exhausted, "channel '" + name + "': no channel id is left"});
   const ChannelId id{static_cast<std::uint32_t>(owner.next_id)};
   reserve_log(1);
-  log(owner.add({stream, id, std::move(name), std::nullopt, std::move(content)}, log_.size()));
+  log(owner.add({stream, id, std::move(name), std::nullopt, std::move(content)}, version()));
   return id;
 }
 
@@ -83,7 +96,7 @@ std::expected<bool, CatalogError> Catalog::declare_channel(ChannelDescriptor des
   auto it = streams_.find(descriptor.stream);
   Streams unknown; // becomes known with its channel, or not at all
   if (it == streams_.end()) {
-    unknown = new_stream({descriptor.stream, std::nullopt, StreamOrigin::RemoteNode});
+    unknown = new_stream({descriptor.stream, std::nullopt, StreamOrigin::RemoteNode}, version());
     it = unknown.begin();
   }
   Stream& owner = it->second;
@@ -97,7 +110,7 @@ std::expected<bool, CatalogError> Catalog::declare_channel(ChannelDescriptor des
                          "' and was declared again as '" + descriptor.name + "'"});
   }
   reserve_log(1 + unknown.size());
-  ChannelDescriptorPtr channel = owner.add(std::move(descriptor), log_.size() + unknown.size());
+  ChannelDescriptorPtr channel = owner.add(std::move(descriptor), version() + unknown.size());
   if (!unknown.empty())
     log(owner.descriptor);
   streams_.merge(unknown);
@@ -126,33 +139,86 @@ void Catalog::close_stream(const StreamId& stream) {
     it->second.closed = true;
 }
 
-std::vector<Declaration> Catalog::declarations(std::size_t from, std::size_t to) const {
+bool Catalog::forget(const StreamId& stream) {
+  Streams::node_type gone; // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
-  to = std::min(to, log_.size());
-  if (from >= to)
-    return {};
-  return {log_.begin() + static_cast<std::ptrdiff_t>(from),
-          log_.begin() + static_cast<std::ptrdiff_t>(to)};
+  gone = streams_.extract(stream);
+  if (!gone)
+    return false;
+  forget_log(gone.mapped().index);
+  for (const auto& [id, entry] : gone.mapped().by_id)
+    forget_log(entry.index);
+  return true;
+}
+
+/// Copies what the next part of the log has from `from` on, below `to`: so much that a lock is
+/// worth its while, and so little that nobody waits for it. Returns where to go on; `to` at the
+/// end.
+std::size_t Catalog::copy_log_part(std::size_t from, std::size_t to,
+                                   std::vector<Declaration>& declarations) const {
+  declarations.clear();
+  declarations.reserve(std::min(to - from, LogPart::entries));
+  const std::lock_guard lock(mutex_);
+  const auto part = log_.lower_bound(from / LogPart::entries);
+  if (part == log_.end())
+    return to;
+  const std::size_t begin = part->first * LogPart::entries;
+  const std::size_t end = std::min(to, begin + LogPart::entries);
+  for (std::size_t index = std::max(from, begin); index < end; ++index) {
+    const Declaration& declaration = part->second.declarations[index - begin];
+    if (std::visit([](const auto& known) { return known != nullptr; }, declaration))
+      declarations.push_back(declaration);
+  }
+  return std::max(from, end);
+}
+
+std::vector<Declaration> Catalog::declarations(std::size_t from, std::size_t to) const {
+  std::vector<Declaration> result;
+  std::vector<Declaration> part;
+  to = std::min(to, version());
+  while (from < to) {
+    from = copy_log_part(from, to, part);
+    result.insert(result.end(), std::move_iterator(part.begin()), std::move_iterator(part.end()));
+  }
+  return result;
 }
 
 Catalog::Versioned Catalog::snapshot(const SubscriptionRequest& request) const {
-  const std::lock_guard lock(mutex_);
+  struct Shown {
+    StreamDescriptorPtr stream; // null when its source does not match
+    std::vector<ChannelDescriptorPtr> channels;
+  };
   Versioned result;
-  result.version = log_.size();
+  result.version = version();
+  std::map<StreamId, Shown> streams;
+  auto latest = streams.end(); // most channels follow others of their stream
+  std::vector<Declaration> part;
+  for (std::size_t at = 0; at < result.version;) {
+    at = copy_log_part(at, result.version, part);
+    for (Declaration& declaration : part) {
+      if (auto* stream = std::get_if<StreamDescriptorPtr>(&declaration)) {
+        Shown& shown = streams[(*stream)->stream];
+        if (matches(request.sources, **stream))
+          shown.stream = std::move(*stream);
+        continue;
+      }
+      auto& channel = std::get<ChannelDescriptorPtr>(declaration);
+      if (!matches(request.channels, *channel))
+        continue;
+      if (latest == streams.end() || latest->first != channel->stream)
+        latest = streams.find(channel->stream);
+      if (latest != streams.end() && latest->second.stream)
+        latest->second.channels.push_back(std::move(channel));
+    }
+  }
   const bool all_channels = std::holds_alternative<channel_filter::All>(request.channels);
-  std::vector<const ChannelDescriptor*> shown; // sorted before they are copied: they are large
-  for (const auto& [id, stream] : streams_) {
-    if (!matches(request.sources, *stream.descriptor))
+  for (auto& [id, shown] : streams) {
+    if (!shown.stream || (!all_channels && shown.channels.empty()))
       continue;
-    shown.clear();
-    for (const auto& [channel_id, entry] : stream.by_id)
-      if (matches(request.channels, *entry.channel))
-        shown.push_back(entry.channel.get());
-    std::ranges::sort(shown, {}, &ChannelDescriptor::id);
-    for (const ChannelDescriptor* channel : shown)
+    std::ranges::sort(shown.channels, {}, &ChannelDescriptor::id); // before they are copied
+    for (const ChannelDescriptorPtr& channel : shown.channels)
       result.snapshot.channels.push_back(*channel);
-    if (all_channels || !shown.empty())
-      result.snapshot.streams.push_back(*stream.descriptor);
+    result.snapshot.streams.push_back(*shown.stream);
   }
   return result;
 }

@@ -17,20 +17,36 @@ const std::shared_ptr<Catalog>& DeliveryFanout::catalog() const noexcept {
 
 DatastreamSubscription DeliveryFanout::subscribe(std::string name, SubscriptionRequest request,
                                                  SubscriberCapacity capacity) {
+  Catalog::Versioned known = catalog()->snapshot(request);
+  return subscribe(std::move(name), std::move(request), capacity, std::move(known));
+}
+
+DatastreamSubscription DeliveryFanout::subscribe(std::string name, SubscriptionRequest request,
+                                                 SubscriberCapacity capacity,
+                                                 Catalog::Versioned known) {
   auto subscription = std::make_unique<DatastreamSubscription::State>();
   const std::lock_guard lock(state_->mutex);
   subscription->fanout = state_;
-  subscription->subscriber =
-      state_->add(std::move(name), std::move(request), capacity, nullptr, subscription->start);
+  subscription->subscriber = state_->add(std::move(name), std::move(request), capacity, nullptr,
+                                         std::move(known), subscription->start);
   return DatastreamSubscription(std::move(subscription));
 }
 
 SubscriptionStart DeliveryFanout::attach(std::string name, SubscriptionRequest request,
                                          SubscriberCapacity capacity,
                                          std::unique_ptr<SubscriberSink> sink) {
+  Catalog::Versioned known = catalog()->snapshot(request);
+  return attach(std::move(name), std::move(request), capacity, std::move(sink), std::move(known));
+}
+
+SubscriptionStart DeliveryFanout::attach(std::string name, SubscriptionRequest request,
+                                         SubscriberCapacity capacity,
+                                         std::unique_ptr<SubscriberSink> sink,
+                                         Catalog::Versioned known) {
   SubscriptionStart start;
   const std::lock_guard lock(state_->mutex);
-  state_->add(std::move(name), std::move(request), capacity, std::move(sink), start);
+  state_->add(std::move(name), std::move(request), capacity, std::move(sink), std::move(known),
+              start);
   return start;
 }
 
@@ -92,6 +108,15 @@ void DeliveryFanout::expect_next(const StreamId& stream, Position next) {
   const std::lock_guard lock(state_->mutex);
   State::Stream& known = state_->stream_of(stream, next);
   known.next = std::max(known.next, next);
+}
+
+bool DeliveryFanout::forget(const StreamId& stream) {
+  const std::lock_guard lock(state_->mutex);
+  for (const auto& subscriber : std::views::values(state_->subscribers))
+    subscriber->forget(stream);
+  state_->last_stream = nullptr;
+  const bool was_here = state_->streams.erase(stream) != 0;
+  return state_->catalog->forget(stream) || was_here;
 }
 
 void DeliveryFanout::close() {

@@ -28,7 +28,8 @@ struct DatastreamEndpoint::State {
   std::chrono::steady_clock::time_point health_due;
   std::vector<FrameBatch> drained; // and not yet published
   std::size_t refreshed_version = 0;
-  std::vector<SubscriptionId> joined_late; // after the end, of which the next tick tells them
+  /// Who joined after the end, or while something was declared: the next tick tells them.
+  std::vector<SubscriptionId> joined_late;
   std::uint64_t published = 0;
   std::uint64_t bitbucketed = 0;
   std::uint64_t drained_directly = 0;
@@ -72,25 +73,31 @@ DatastreamEndpoint::try_register_channel(std::string name, ChannelContent conten
 
 DatastreamSubscription DatastreamEndpoint::subscribe(std::string name, SubscriptionRequest request,
                                                      SubscriberCapacity capacity) {
+  Catalog::Versioned known = state_->pipe->catalog->snapshot(request); // long, so under no lock
   const std::lock_guard lock(state_->tick_mutex); // a subscription begins between two ticks
-  return state_->pipe->fanout.subscribe(std::move(name), std::move(request), capacity);
+  return state_->pipe->fanout.subscribe(std::move(name), std::move(request), capacity,
+                                        std::move(known));
 }
 
 SubscriptionStart DatastreamEndpoint::attach(std::string name, SubscriptionRequest request,
                                              SubscriberCapacity capacity,
                                              std::unique_ptr<SubscriberSink> sink) {
+  PipeState& pipe = *state_->pipe;
+  Catalog::Versioned known = pipe.catalog->snapshot(request); // long, so under no lock
   SubscriptionStart start;
   {
     const std::lock_guard lock(state_->tick_mutex);
-    if (state_->ended)
+    // What was declared since the snapshot, a tick may have told everybody else already.
+    const bool late = state_->ended || pipe.catalog->version() != known.version;
+    if (late)
       state_->joined_late.emplace_back(); // here, because nothing may fail after attaching
-    start =
-        state_->pipe->fanout.attach(std::move(name), std::move(request), capacity, std::move(sink));
-    if (!state_->ended)
+    start = pipe.fanout.attach(std::move(name), std::move(request), capacity, std::move(sink),
+                               std::move(known));
+    if (!late)
       return start;
     state_->joined_late.back() = start.id;
   }
-  state_->pipe->mux.wake();
+  pipe.mux.wake();
   return start;
 }
 

@@ -13,19 +13,24 @@ DeclaredNames::DeclaredNames(std::shared_ptr<const Catalog> catalog,
     : catalog_(std::move(catalog)), request_(std::move(request)), snapshot_(snapshot), told_(told) {
 }
 
-std::string_view DeclaredNames::name(const StreamId& stream, ChannelId channel) const {
+ChannelDescriptorPtr DeclaredNames::find(const StreamId& stream, ChannelId channel) const {
   if (!catalog_)
-    return {};
+    return nullptr;
   const Catalog::Entry entry = catalog_->find_entry(stream, channel);
   if (!entry.channel || entry.index >= told_)
-    return {};
+    return nullptr;
   // The snapshot left out what the request did not ask for; nobody was told these names.
   if (entry.index < snapshot_ && request_) {
     const StreamDescriptorPtr descriptor = catalog_->find_stream(stream);
     if (!descriptor || !matches(*request_, *descriptor, *entry.channel))
-      return {};
+      return nullptr;
   }
-  return entry.channel->name; // lives as long as the catalog does
+  return entry.channel;
+}
+
+std::string DeclaredNames::name(const StreamId& stream, ChannelId channel) const {
+  const ChannelDescriptorPtr found = find(stream, channel);
+  return found ? found->name : std::string();
 }
 
 } // namespace datastream

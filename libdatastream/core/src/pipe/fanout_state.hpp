@@ -26,12 +26,12 @@ struct DeliveryFanout::State {
 
   explicit State(std::shared_ptr<Catalog> shared_catalog) : catalog(std::move(shared_catalog)) {}
 
-  /// Creates a subscriber and everything that it is told first. The lock must be held.
+  /// Creates a subscriber and everything that it is told first. `known`: of the catalog, which may
+  /// have grown since. The lock must be held.
   std::shared_ptr<FanoutSubscriber> add(std::string name, SubscriptionRequest request,
                                         SubscriberCapacity capacity,
                                         std::unique_ptr<SubscriberSink> sink,
-                                        SubscriptionStart& start) {
-    auto known = catalog->snapshot(request);
+                                        Catalog::Versioned known, SubscriptionStart& start) {
     start.id = SubscriptionId{++last_id};
     start.snapshot = std::move(known.snapshot);
     auto subscriber =

@@ -4,6 +4,13 @@
 #include <new>
 
 namespace datastream {
+namespace {
+
+/// Deliveries without frames that are under way to a pushed subscriber: they take no room of
+/// frames, so this is what keeps one that does not acknowledge from being sent ever more of them.
+constexpr std::size_t notices_max = 64;
+
+} // namespace
 
 FanoutSubscriber::FanoutSubscriber(SubscriptionId id, std::string name, SubscriptionRequest request,
                                    SubscriberCapacity capacity,
@@ -84,8 +91,15 @@ void FanoutSubscriber::end_before_start(const StreamEnd& end) {
     enqueue({.dropped = counts_.dropped, .ended = end});
 }
 
+void FanoutSubscriber::forget(const StreamId& stream) noexcept {
+  const auto is_of_it = [&](const auto& due) { return due.stream == stream; };
+  const std::lock_guard lock(mutex_);
+  starts_due_.remove_if(is_of_it);
+  ends_due_.remove_if(is_of_it);
+}
+
 void FanoutSubscriber::tell_ends_locked() {
-  for (; !ends_due_.empty(); ends_due_.pop_front())
+  for (; !ends_due_.empty() && notices_in_flight_ < notices_max; ends_due_.pop_front())
     enqueue({.dropped = counts_.dropped, .ended = ends_due_.front()});
 }
 
@@ -160,7 +174,7 @@ void FanoutSubscriber::refresh_locked() {
   }
   try {
     tell_ends_locked();
-    // At most one notice is under way, so a subscriber that never acknowledges costs no more.
+    // One notice tells all that is due but for ends, so the next waits for its acknowledgement.
     const bool room = counts_.outstanding < capacity_.frames;
     if (notices_in_flight_ == 0 && (declarations_due() || (room && news_due())))
       enqueue({.dropped = counts_.dropped});

@@ -35,10 +35,13 @@ public:
   void begin(std::list<StreamStart>& starts) noexcept;
   /// A stream has ended: told by `tell_ends`. Takes one of `ends`, which are all alike.
   void end(std::list<StreamEnd>& ends) noexcept;
-  /// Throws `std::bad_alloc`, and then the ends that were not told are still due.
+  /// Pushed: so many as may be under way; the others follow as these are acknowledged. Throws
+  /// `std::bad_alloc`, and then the ends that were not told are still due.
   void tell_ends();
   /// The stream ended before this subscriber came: pushed ones are told at the next `refresh`.
   void end_before_start(const StreamEnd& end);
+  /// What is due of this stream and not queued is told no more.
+  void forget(const StreamId& stream) noexcept;
   /// Tells what is due and needs no frame to travel with: declarations, a count of drops, ends.
   void refresh();
   bool acknowledge(std::uint64_t sequence);
@@ -99,7 +102,7 @@ private:
   std::uint64_t told_dropped_ = 0;
   std::uint64_t last_sequence_ = 0;
   std::size_t notices_in_flight_ = 0; // pushed deliveries without frames, unacknowledged
-  std::list<StreamEnd> ends_due_;     // to be told before anything else
+  std::list<StreamEnd> ends_due_;     // to be told before anything else, as far as they may be
   std::list<StreamStart> starts_due_;
   std::size_t last_version_ = 0; // of the catalog when it was closed
   bool closed_ = false;

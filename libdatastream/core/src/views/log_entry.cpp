@@ -12,19 +12,22 @@ std::string line(const LogFrame& entry) {
   return text + "] " + to_string(entry.body());
 }
 
-std::string note(std::uint64_t start, std::uint64_t count, std::string_view what) {
+std::string note(std::uint64_t start, const std::string& what) {
   std::string position = std::to_string(start);
   if (position.size() < 4)
     position.resize(4, ' ');
-  return '#' + position + " --- " + std::to_string(count) + ' ' + std::string(what) + " ---";
+  return '#' + position + " --- " + what + " ---";
 }
 
 std::string line(const GapSpan& gap) {
-  return note(gap.first.value, gap.count(), "missing");
+  return note(gap.first.value, std::to_string(gap.count()) + " missing");
 }
 
 std::string line(const EvictedRange& evicted) {
-  return note(0, evicted.frames, "evicted");
+  std::string what = std::to_string(evicted.frames) + " evicted";
+  if (evicted.missing != 0)
+    what += ", " + std::to_string(evicted.missing) + " missing between them";
+  return note(0, what);
 }
 
 } // namespace

@@ -72,7 +72,12 @@ public:
   /// Whether the stream's end was announced. Frames that come later are stored nevertheless.
   bool ended(const StreamId& stream) const { return ended_.contains(stream); }
 
-  /// A channel's name, valid as long as this consumer; empty when it was not declared.
+  /// Forgets a stream: its frames, its channels, and that it ended. See `Store::forget`, also for
+  /// what happens to its counts. Returns whether anything was known of it.
+  bool forget(const StreamId& stream);
+
+  /// A channel's name, valid until the stream is forgotten or this consumer ends; empty when it was
+  /// not declared.
   std::string_view channel_name(const StreamId& stream, ChannelId channel) const;
 
   const Store& store() const noexcept { return store_; }

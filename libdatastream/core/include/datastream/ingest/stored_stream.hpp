@@ -20,6 +20,10 @@
 namespace datastream {
 
 /// How much of one stream is kept. Beyond either bound the lowest positions are evicted.
+///
+/// That bounds memory as well, whatever a peer sends: all blocks together take at most four times
+/// the payload bytes that they are kept for, plus what the index takes and 4 MiB. Where few
+/// payloads would keep more than that, they are copied together.
 struct Retention {
   static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
@@ -97,9 +101,10 @@ public:
   /// Those at `position` and above.
   Frames frames_from(Position position) const noexcept;
 
-  /// The positions missing between stored ones, ascending. Costs a step for every 64 positions
-  /// around a stored one, whatever the gaps' width. What lies before the first stored frame, and
-  /// what was evicted, is no gap.
+  /// The positions missing between stored ones, and between the last evicted one and the first
+  /// stored one, ascending. Costs a step for every 64 positions around a stored one, whatever the
+  /// gaps' width. What lies before the first frame ever stored, and what was evicted, is no gap;
+  /// with `EvictedRange::missing` they are exactly `IngestLedger::interior_gaps`.
   Gaps gaps() const noexcept;
 
   /// What retention has removed so far, if anything.
@@ -126,6 +131,7 @@ private:
   Accepted refuse(const FrameView& frame, const detail::FrameGroup* group) noexcept;
   std::uint64_t stored_ever() const noexcept { return index_.size() + evicted_frames_; }
   void evict() noexcept;
+  void copy_together() noexcept;
 
   StreamId id_;
   Retention retention_;

@@ -113,4 +113,22 @@ struct IngestLedger {
   friend bool operator==(const IngestLedger&, const IngestLedger&) = default;
 };
 
+/// Streams that a store was told to forget, summed over them: with the ledgers of those that it
+/// has, everything that ever arrived.
+struct ForgottenLedger {
+  std::uint64_t streams = 0; ///< a stream that came again after it was forgotten counts again
+  std::uint64_t arrived = 0;
+  std::uint64_t stored = 0; ///< evicted and forgotten ones included
+  std::uint64_t duplicates = 0;
+  std::uint64_t conflicts = 0;
+  std::uint64_t late_for_evicted = 0;
+  std::uint64_t evicted = 0; ///< before they were forgotten
+  std::uint64_t missing = 0; ///< as far as it was known when they were forgotten
+
+  ForgottenLedger& operator+=(const IngestLedger& forgotten);
+  /// arrived = stored + duplicates + late arrivals + conflicts
+  bool balanced() const { return arrived == stored + duplicates + late_for_evicted + conflicts; }
+  friend bool operator==(const ForgottenLedger&, const ForgottenLedger&) = default;
+};
+
 } // namespace datastream

@@ -4,10 +4,12 @@
 #include <datastream/model/descriptor.hpp>
 #include <datastream/model/subscription_request.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <expected>
 #include <map>
+#include <memory>
 #include <memory_resource>
 #include <mutex>
 #include <string>
@@ -32,11 +34,13 @@ struct CatalogError {
 };
 
 /// The streams and channels that one endpoint, collector or store knows, as a log of declarations
-/// that only grows. The length of that log is the catalog's version: whoever was told version `v`
-/// lacks exactly the entries from `v` on.
+/// that only grows, but for streams that are forgotten. The length of that log, with what was
+/// forgotten, is the catalog's version: whoever was told version `v` lacks exactly the entries from
+/// `v` on.
 ///
-/// Thread safety: every function may be called from any thread. A lock is held for the look-up
-/// only; descriptors handed out stay valid for ever.
+/// Thread safety: every function may be called from any thread. A lock is held for one look-up or
+/// declaration; a snapshot takes it for a few entries of the log at a time, and does the rest
+/// without it. Whoever keeps a descriptor that was handed out keeps it alive.
 ///
 /// Errors, of all functions: `std::bad_alloc`, after which the catalog is what it was, unless
 /// stated otherwise.
@@ -68,10 +72,17 @@ public:
   /// Refuses further registrations for this stream.
   void close_stream(const StreamId& stream);
 
-  /// Number of declarations so far.
+  /// Forgets a stream and its channels, and gives their memory back. Whoever was told of them is
+  /// not told otherwise; whoever was not, is told no more. What is declared of it later is new, and
+  /// may mean something else: so forget what is over, and never a stream that this process owns,
+  /// whose channel ids would be given out again. Returns whether it was known.
+  bool forget(const StreamId& stream);
+
+  /// Number of declarations so far, those of forgotten streams included.
   std::size_t version() const noexcept { return version_.load(std::memory_order_acquire); }
 
-  /// Declarations `from` to `to - 1`, in the order in which they were made.
+  /// Declarations `from` to `to - 1`, in the order in which they were made, without those of
+  /// streams that were forgotten since.
   std::vector<Declaration> declarations(std::size_t from, std::size_t to) const;
 
   /// A catalog as a request sees it, and the version that it shows.
@@ -80,7 +91,8 @@ public:
     std::size_t version = 0;
   };
   /// Streams whose source matches and, unless all channels are asked for, that own at least one
-  /// matching channel; channels that match in both.
+  /// matching channel; channels that match in both. Of a stream that is forgotten meanwhile it may
+  /// show a part.
   Versioned snapshot(const SubscriptionRequest& request = SubscriptionRequest::all()) const;
 
   StreamDescriptorPtr find_stream(const StreamId& stream) const;
@@ -96,30 +108,42 @@ public:
 
 private:
   struct Stream {
-    explicit Stream(std::pmr::memory_resource* nodes) : by_id(nodes), by_name(nodes) {}
+    ChannelDescriptorPtr add(ChannelDescriptor added, std::size_t number);
 
-    ChannelDescriptorPtr add(ChannelDescriptor descriptor, std::size_t index);
-
+    // The nodes of both look-up tables side by side: between the descriptors, those of 100,000
+    // channels would be spread over so much memory that every step of a look-up misses the caches.
+    // They stay as long as the stream does, so nothing need be given back one by one. Not a pool:
+    // libstdc++'s returns null, or crashes, when it finds no memory to note a chunk that it has
+    // got.
+    std::pmr::monotonic_buffer_resource nodes{384};
     StreamDescriptorPtr descriptor;
-    std::pmr::unordered_map<ChannelId, Entry> by_id;
-    std::pmr::unordered_map<std::string_view, ChannelId> by_name; // keys live in the descriptors
+    std::size_t index = 0; // of its declaration
+    std::pmr::unordered_map<ChannelId, Entry> by_id{&nodes};
+    std::pmr::unordered_map<std::string_view, ChannelId> by_name{
+        &nodes};               // of the descriptors' names
     std::uint64_t next_id = 1; // above every id declared; 2^32 when none is left
     bool closed = false;
   };
   using Streams = std::map<StreamId, Stream>;
 
-  Streams new_stream(StreamDescriptor descriptor);
+  /// Entries of the log that lie together. Those of forgotten streams are null, and a part that has
+  /// no others is given back.
+  struct LogPart {
+    static constexpr std::size_t entries = 64;
+    std::array<Declaration, entries> declarations;
+    std::size_t known = 0;
+  };
+
+  static Streams new_stream(StreamDescriptor descriptor, std::size_t index);
   void reserve_log(std::size_t declarations);
   void log(Declaration declaration) noexcept;
+  void forget_log(std::size_t index) noexcept;
+  std::size_t copy_log_part(std::size_t from, std::size_t to,
+                            std::vector<Declaration>& declarations) const;
 
   mutable std::mutex mutex_;
-  // The nodes of all look-up tables side by side: between the descriptors, those of 100,000
-  // channels would be spread over so much memory that every step of a look-up misses the caches.
-  // They stay as long as the catalog does, so nothing need be given back one by one. Not a pool:
-  // libstdc++'s returns null, or crashes, when it finds no memory to note a chunk that it has got.
-  std::pmr::monotonic_buffer_resource nodes_;
   Streams streams_;
-  std::vector<Declaration> log_;
+  std::map<std::size_t, LogPart> log_; // by the number of the part
   std::atomic<std::size_t> version_{0};
 };
 

@@ -69,12 +69,21 @@ public:
   DatastreamSubscription subscribe(std::string name,
                                    SubscriptionRequest request = SubscriptionRequest::all(),
                                    SubscriberCapacity capacity = {});
+  /// `known`: what the caller has taken of the catalog for this request, outside of all locks,
+  /// because it may be long. What was declared since is told as everything later is.
+  DatastreamSubscription subscribe(std::string name, SubscriptionRequest request,
+                                   SubscriberCapacity capacity, Catalog::Versioned known);
 
   /// Subscribes a sink. This delivers nothing; the first publication after it does, also one that
-  /// another thread begins before the caller has seen the result. An ended stream's end follows at
-  /// the next `refresh`, or ahead of the next publication.
+  /// another thread begins before the caller has seen the result. The ends of streams that have
+  /// ended, and what others declare meanwhile, follow at the next `refresh`, or ahead of the next
+  /// publication. Of the ends so many at a time as the subscriber acknowledges.
   SubscriptionStart attach(std::string name, SubscriptionRequest request,
                            SubscriberCapacity capacity, std::unique_ptr<SubscriberSink> sink);
+  /// `known`: as for `subscribe`.
+  SubscriptionStart attach(std::string name, SubscriptionRequest request,
+                           SubscriberCapacity capacity, std::unique_ptr<SubscriberSink> sink,
+                           Catalog::Versioned known);
   /// Everything up to delivery `sequence` has been received. Cumulative and idempotent; one from
   /// a stranger, backwards, or beyond what was sent is ignored and counted. Returns whether it
   /// was taken.
@@ -98,6 +107,12 @@ public:
   /// Says which position of a stream comes next, where its first frames were missed or frames
   /// bypass this fanout.
   void expect_next(const StreamId& stream, Position next);
+  /// Forgets a stream, here and in the catalog: how a program that passes on ever new lives bounds
+  /// what it keeps of them. What subscribers have in their queues stays, and so do all counts. What
+  /// was only due to them of it, its declarations, start and end, is told no more: so forget a
+  /// stream some time after it has ended. If a frame of it comes later, it begins anew there, as
+  /// one that was never known. Returns whether it was known.
+  bool forget(const StreamId& stream);
 
   /// No more events: what is queued can be taken, then subscriptions are disconnected.
   void close();

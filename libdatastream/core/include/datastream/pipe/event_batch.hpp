@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -32,8 +33,10 @@ public:
                 std::shared_ptr<const SubscriptionRequest> request, std::size_t snapshot,
                 std::size_t told);
 
-  /// The channel's name, or an empty one where it was not declared. Valid while this object lives.
-  std::string_view name(const StreamId& stream, ChannelId channel) const;
+  /// The channel; null where it was not declared, or its stream was forgotten since.
+  ChannelDescriptorPtr find(const StreamId& stream, ChannelId channel) const;
+  /// Its name; empty where there is none.
+  std::string name(const StreamId& stream, ChannelId channel) const;
 
 private:
   std::shared_ptr<const Catalog> catalog_;
@@ -78,7 +81,8 @@ struct EventBatch {
   std::optional<StreamEnd> ended;
   DeclaredNames names;
 
-  /// Calls `handler(const FrameView&)` for every frame, with its channel's name filled in.
+  /// Calls `handler(const FrameView&)` for every frame, with its channel's name filled in. The name
+  /// is valid during the call, and after it only as long as nobody forgets the stream.
   template <class Handler>
   void each(Handler&& handler) const;
 
@@ -97,15 +101,15 @@ void EventBatch::each(Handler&& handler) const {
   struct Known {
     bool valid = false;
     ChannelId channel;
-    std::string_view name;
+    ChannelDescriptorPtr descriptor;
   };
   std::array<Known, 16> known{};
   const StreamId& stream = frames.stream();
   for (FrameView frame : frames) {
     Known& place = known[frame.channel.value % known.size()];
     if (!place.valid || place.channel != frame.channel)
-      place = {true, frame.channel, names.name(stream, frame.channel)};
-    frame.name = place.name;
+      place = {true, frame.channel, names.find(stream, frame.channel)};
+    frame.name = place.descriptor ? std::string_view(place.descriptor->name) : std::string_view();
     handler(std::as_const(frame));
   }
 }

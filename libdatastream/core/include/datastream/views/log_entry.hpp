@@ -22,14 +22,14 @@ struct LogFrame {
 };
 
 /// A frame, positions that are missing in front of the next frame, or what retention removed in
-/// front of the first one, which is never a gap.
+/// front of it all, which is never a gap.
 using LogEntry = std::variant<LogFrame, GapSpan, EvictedRange>;
 
 /// For people:
 ///
 ///     #3 [runtime.log] hello        the channel's number where its name is not known
 ///     #4    --- 2 missing ---
-///     #0    --- 12 evicted ---
+///     #0    --- 12 evicted ---      with ", 3 missing between them" where they were not all
 std::string to_string(const LogEntry& entry);
 std::ostream& operator<<(std::ostream& out, const LogEntry& entry);
 

@@ -61,15 +61,15 @@ public:
   explicit Iterator(const MergedLog& log)
       : log_(&log), at_(log.stream_->frames_from(log.from_).begin()), expected_(log.from_) {
     const auto evicted = log.stream_->evicted();
-    if (evicted && evicted->end > log.from_)
+    if (evicted && evicted->end > log.from_) {
       next_ = Next::evicted;
-    else if (at_ == std::default_sentinel)
-      next_ = Next::end;
-    // Before the first stored frame nothing is a gap.
-    else if (at_.position() > log.from_ && *log.stream_->first() < log.from_)
-      next_ = Next::gap;
-    else
-      next_ = Next::frame;
+      expected_ = evicted->end;
+      return;
+    }
+    // Before the first frame that was ever stored nothing is a gap.
+    if (at_ != std::default_sentinel && !evicted && *log.stream_->first() >= log.from_)
+      expected_ = at_.position();
+    next_ = gap_or_frame();
   }
 
   LogEntry operator*() const {
@@ -84,12 +84,9 @@ public:
     if (next_ == Next::frame) [[likely]] {
       expected_.value = at_.position().value + 1;
       ++at_;
-      if (at_ == std::default_sentinel)
-        next_ = Next::end;
-      else if (at_.position() != expected_)
-        next_ = Next::gap;
+      next_ = gap_or_frame();
     } else {
-      next_ = at_ == std::default_sentinel ? Next::end : Next::frame;
+      next_ = next_ == Next::gap ? Next::frame : gap_or_frame();
     }
     return *this;
   }
@@ -112,9 +109,15 @@ public:
 private:
   enum class Next { end, frame, gap, evicted };
 
+  Next gap_or_frame() const {
+    if (at_ == std::default_sentinel)
+      return Next::end;
+    return at_.position() == expected_ ? Next::frame : Next::gap;
+  }
+
   const MergedLog* log_ = nullptr;
   FrameIterator at_;
-  Position expected_; ///< the one behind the frame before that at `at_`
+  Position expected_; ///< that of the frame at `at_`, if none is missing in front of it
   Next next_ = Next::end;
 };
 

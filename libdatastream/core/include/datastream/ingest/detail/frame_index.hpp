@@ -198,6 +198,15 @@ public:
   /// Removes the lowest position. The index must not be empty.
   Removed evict_lowest() noexcept;
 
+  /// Calls `visit(StoredEntry&)` for every entry, in the order of their positions.
+  template <class Visit>
+  void each_entry(Visit visit) {
+    for (auto& [key, chunk] : chunks_)
+      for (FrameGroup& group : chunk.groups)
+        for (std::uint64_t rest = group.present(); rest != 0; rest &= rest - 1)
+          visit(*group.entry(static_cast<unsigned>(std::countr_zero(rest))));
+  }
+
   std::size_t memory_bytes() const noexcept;
 
 private:

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <ranges>
 
 namespace datastream::detail {
@@ -22,7 +23,8 @@ public:
   using reference = GapSpan;
 
   GapIterator() = default;
-  explicit GapIterator(const ChunkMap& chunks) noexcept;
+  /// `below`: the highest position that was stored once, and lies below all that are stored now.
+  GapIterator(const ChunkMap& chunks, std::optional<std::uint64_t> below) noexcept;
 
   GapSpan operator*() const noexcept { return gap_; }
   GapIterator& operator++() noexcept {

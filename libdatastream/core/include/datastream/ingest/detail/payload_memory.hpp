@@ -39,6 +39,13 @@ public:
   /// Takes back the room of a payload, or a payload that was counted in a block that is kept.
   void release(const char* payload, std::size_t bytes) noexcept;
 
+  /// Fills the open block no further, so that it is one like the others. The next copy opens
+  /// another.
+  void close_block() noexcept;
+  /// Whether payloads use less than half of the block that this one, which is not empty, lies in:
+  /// never of the open one.
+  bool lies_sparse(const char* payload) noexcept;
+
   /// Bytes of all blocks, used or not, and of what is needed to find them.
   std::size_t memory_bytes() const noexcept;
 
@@ -46,10 +53,12 @@ private:
   char* take_elsewhere(std::size_t bytes);
   Pin& add(BlockPtr block);
   void start_block(std::size_t payload_bytes);
+  /// Where a payload lies, which is not empty.
+  Pin& pin_of(const char* payload) noexcept;
 
   std::map<std::uintptr_t, Pin> pins_; // by the address of the block's first byte
   std::size_t block_bytes_ = 0;        ///< capacity of all blocks
-  Pin* released_ = nullptr;            ///< where the last release was: most come in order
+  Pin* found_ = nullptr;               ///< what was looked for last: most come in order
 
   /// The block that copies go into; kept even when unused. What was taken of it is added to its
   /// bytes when it is full.
