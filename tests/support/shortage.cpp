@@ -14,6 +14,7 @@ constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 thread_local std::size_t allocations_left = never; // until one fails
 thread_local bool all_fail = false;                // from there on
 thread_local bool one_failed = false;
+thread_local const std::atomic<bool>* drought = nullptr;
 
 void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
   if (allocations_left != never && allocations_left-- == 0) {
@@ -21,6 +22,8 @@ void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
     one_failed = true;
     return nullptr;
   }
+  if (drought && *drought)
+    return nullptr;
   bytes = (bytes + alignment - 1) / alignment * alignment; // as aligned_alloc wants it
   return std::aligned_alloc(alignment, bytes ? bytes : alignment);
 }
@@ -89,6 +92,14 @@ void Shortage::end() {
 
 bool Shortage::happened() {
   return one_failed;
+}
+
+Drought::Drought(const std::atomic<bool>& dry) {
+  drought = &dry;
+}
+
+Drought::~Drought() {
+  drought = nullptr;
 }
 
 } // namespace datastream::test

@@ -1,6 +1,7 @@
 #pragma once
 /// Allocations that fail on demand.
 
+#include <atomic>
 #include <cstddef>
 
 namespace datastream::test {
@@ -19,6 +20,15 @@ public:
   static void end();
   /// Did the last one in this thread make an allocation fail?
   static bool happened();
+};
+
+/// Lets every allocation of this thread fail while it lives and `dry` is set, by whichever thread.
+class Drought {
+public:
+  explicit Drought(const std::atomic<bool>& dry);
+  ~Drought();
+  Drought(const Drought&) = delete;
+  Drought& operator=(const Drought&) = delete;
 };
 
 } // namespace datastream::test

@@ -208,6 +208,30 @@ TEST_CASE("drained_directly_frames_bypass_the_fanout_and_are_counted") {
   CHECK(ledger.balanced());
 }
 
+TEST_CASE("a_direct_drain_between_the_halves_of_a_tick_publishes_the_first_half_before") {
+  DatastreamEndpoint endpoint(stream_id);
+  auto reader = endpoint.subscribe("reader");
+  const auto out = endpoint.producer();
+  out.submit_text(ChannelId{1}, "0");
+  out.submit_text(ChannelId{1}, "1");
+  REQUIRE(endpoint.drain());
+  out.submit_text(ChannelId{1}, "2");
+  std::vector<FrameBatch> taken;
+  CHECK(endpoint.drain_directly(taken) == 1);
+  CHECK(positions_of(taken) == Positions{2});
+  CHECK(positions_of(reader.drain_available()) == Positions{0, 1});
+  auto late = endpoint.subscribe("late");
+  CHECK(late.starts() == std::vector<StreamStart>{{stream_id, Position{3}}});
+  CHECK(endpoint.publish_drained() == EndpointTick{});
+  out.submit_text(ChannelId{1}, "3");
+  endpoint.tick();
+  CHECK(positions_of(late.drain_available()) == Positions{3});
+  const PipeLedger ledger = endpoint.ledger();
+  CHECK(ledger.published == 3);
+  CHECK(ledger.drained_directly == 1);
+  CHECK(ledger.balanced());
+}
+
 TEST_CASE("a_tick_in_two_halves_keeps_the_ledger_balanced_between_them") {
   DatastreamEndpoint endpoint(stream_id);
   auto subscription = endpoint.subscribe("reader");
@@ -518,6 +542,25 @@ TEST_CASE("health_records_come_by_themselves_whenever_their_interval_has_passed"
   CHECK(often.producer().find_channel(health_channel));
 }
 
+TEST_CASE("intervals_of_health_records_that_are_absurd_are_cut_and_bring_none") {
+  for (const auto interval : {std::chrono::milliseconds::max(), std::chrono::milliseconds::min()}) {
+    DatastreamEndpoint endpoint(stream_id, {.health_interval = interval});
+    for (int i = 0; i < 3; ++i)
+      endpoint.tick();
+    CHECK(endpoint.ledger().assigned == 0);
+  }
+}
+
+TEST_CASE("health_records_come_however_many_subscribers_of_whatever_name_there_are") {
+  DatastreamEndpoint endpoint(stream_id);
+  auto one = endpoint.subscribe(std::string(20U << 20U, 'x'));
+  std::vector<DatastreamSubscription> others;
+  for (std::size_t i = 0; i < 2 * defaults::health_subscribers; ++i)
+    others.push_back(endpoint.subscribe("reader"));
+  CHECK(endpoint.submit_health());
+  CHECK(endpoint.ledger().refused == RefusedCounts{});
+}
+
 TEST_CASE("the_waker_of_an_endpoint_is_called_for_a_frame_and_for_a_new_channel") {
   DatastreamEndpoint endpoint(stream_id);
   int calls = 0;
@@ -550,6 +593,21 @@ TEST_CASE("a_waker_may_call_the_endpoint") {
   REQUIRE(endpoint.try_idle());
   endpoint.producer().submit_bytes(ChannelId{1}, "x");
   CHECK(drained == 1);
+}
+
+TEST_CASE("a_waker_may_tick_when_that_submits_a_health_record_that_calls_for_it") {
+  DatastreamEndpoint endpoint(stream_id, {.mux = {.frames = 64, .bytes = 800}});
+  int calls = 0;
+  endpoint.set_waker([&] {
+    if (++calls == 1)
+      CHECK(endpoint.submit_health()); // fills the mux half, as one that is due does
+    endpoint.tick();
+  });
+  endpoint.tick();
+  REQUIRE(endpoint.try_idle());
+  CHECK(endpoint.producer().submit_bytes(ChannelId{1}, "x"));
+  CHECK(calls == 2);
+  CHECK(endpoint.ledger().assigned == 2);
 }
 
 TEST_CASE("without_a_waker_nobody_is_called_any_more") {

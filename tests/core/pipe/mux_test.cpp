@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <new>
 #include <semaphore>
 #include <set>
 #include <thread>
+#include <utility>
 
 using namespace datastream;
 using namespace pipe_test;
@@ -227,6 +230,17 @@ TEST_CASE("an_owned_string_that_is_mostly_spare_room_is_copied_instead_of_pinned
   CHECK(batches.at(0).front().payload.data() != bytes);
 }
 
+TEST_CASE("a_batch_never_pins_more_than_twice_what_it_holds") {
+  const std::string payload = of_size(6600); // a multiple of 8: nothing is rounded
+  for (int frames = 1; frames <= 30; ++frames) {
+    Mux mux(stream_id);
+    for (int i = 0; i < frames; ++i)
+      REQUIRE(mux.submit(channel, payload));
+    for (const FrameBatch& batch : drain(mux))
+      REQUIRE(batch.pinned_bytes() <= 2 * batch.payload_bytes());
+  }
+}
+
 TEST_CASE("submit_many_accepts_a_prefix_and_counts_the_rest") {
   Mux mux(stream_id, {.frames = 3});
   const std::vector<std::string> texts = {"a", "b", "c", "d", "e"};
@@ -272,10 +286,8 @@ TEST_CASE("submit_many_stops_at_a_large_payload_that_finds_no_room") {
 TEST_CASE("a_closed_mux_refuses_every_form_and_keeps_what_it_had") {
   Mux mux(stream_id);
   REQUIRE(mux.submit(channel, "kept"));
-  CHECK(!mux.closed());
   mux.close();
   mux.close();
-  CHECK(mux.closed());
   const std::vector<std::string> texts = {"a", of_size(100'000)};
   CHECK(!mux.submit(channel, "late"));
   CHECK(!mux.submit(channel, texts[1]));
@@ -385,6 +397,49 @@ TEST_CASE("a_burst_of_small_and_large_payloads_wakes_once") {
   CHECK(calls == 1);
 }
 
+TEST_CASE("a_burst_calls_for_a_drainer_when_its_first_part_is_queued") {
+  const std::string large = of_size(defaults::slab_payload_max + 1);
+  const std::vector<std::string> with_large = {"a", large, large, large};
+  const std::vector<std::string> small(200, "many");
+  for (const auto& [texts, most] :
+       {std::pair{with_large, std::size_t{1}}, std::pair{small, std::size_t{64}}}) {
+    Mux mux(stream_id);
+    std::vector<std::size_t> queued;
+    mux.set_waker([&] { queued.push_back(mux.queued()); });
+    REQUIRE(mux.try_idle());
+    CHECK(mux.submit_many(channel, views(texts)) == texts.size());
+    CHECK(queued == std::vector<std::size_t>{most});
+  }
+}
+
+TEST_CASE("a_burst_of_any_length_is_accepted_whole_when_the_drainer_comes_each_time_it_is_called") {
+  const std::string payload = of_size(2000);
+  const std::vector<std::string_view> burst(20'000, payload);
+  Mux mux(stream_id);
+  std::binary_semaphore called{0};
+  std::binary_semaphore drained{0};
+  std::atomic<bool> done = false;
+  mux.set_waker([&] {
+    called.release();
+    drained.acquire();
+  });
+  std::uint64_t frames = 0;
+  std::jthread drainer([&] {
+    std::vector<FrameBatch> batches;
+    for (called.acquire(); !done; called.acquire()) {
+      frames += mux.drain(batches).frames;
+      batches.clear();
+      drained.release();
+    }
+  });
+  CHECK(mux.submit_many(channel, burst) == burst.size());
+  done = true;
+  called.release();
+  drainer.join();
+  CHECK(frames + mux.queued() == burst.size());
+  CHECK(mux.refused() == RefusedCounts{});
+}
+
 TEST_CASE("a_refused_submission_wakes_nobody") {
   Mux mux(stream_id, {.bytes = 8});
   int calls = 0;
@@ -410,6 +465,98 @@ TEST_CASE("wake_calls_the_waker_of_an_idle_mux_only") {
   mux.stay_awake();
   REQUIRE(mux.submit(channel, "x"));
   CHECK(calls == 1);
+}
+
+TEST_CASE("a_waker_that_throws_is_called_by_the_next_submission_or_registration") {
+  Mux mux(stream_id);
+  int calls = 0;
+  mux.set_waker([&] {
+    if (++calls % 2)
+      throw std::bad_alloc();
+  });
+  REQUIRE(mux.try_idle());
+  CHECK(mux.submit(channel, "accepted all the same"));
+  CHECK(calls == 1);
+  CHECK(!mux.try_idle());
+  CHECK(mux.submit(channel, "calls again"));
+  CHECK(calls == 2);
+  CHECK(mux.submit(channel, "need not"));
+  CHECK(calls == 2);
+  drain(mux);
+  REQUIRE(mux.try_idle());
+  mux.wake();
+  CHECK(calls == 3);
+  mux.wake();
+  CHECK(calls == 4);
+  CHECK(mux.submit(channel, "need not"));
+  CHECK(calls == 4);
+}
+
+TEST_CASE("a_call_that_failed_is_made_by_a_submission_that_is_refused") {
+  const std::string large = of_size(defaults::slab_payload_max + 1);
+  const std::vector<std::string_view> many = {"a", "b"};
+  const std::vector<std::function<bool(Mux&)>> forms = {
+      [](Mux& mux) { return mux.submit(channel, "x"); },
+      [&](Mux& mux) { return mux.submit(channel, large); },
+      [&](Mux& mux) { return mux.submit_owned(channel, large); },
+      [&](Mux& mux) { return mux.submit_many(channel, many) != 0; },
+      [](Mux& mux) { return mux.refuse_out_of_memory(); },
+  };
+  for (const auto& refused : forms) {
+    Mux mux(stream_id, {.frames = 1});
+    int calls = 0;
+    mux.set_waker([&] {
+      if (++calls == 1)
+        throw std::bad_alloc();
+    });
+    REQUIRE(mux.try_idle());
+    REQUIRE(mux.submit(channel, "the only one"));
+    CHECK(!refused(mux));
+    CHECK(calls == 2);
+    CHECK(!refused(mux));
+    CHECK(calls == 2);
+  }
+}
+
+TEST_CASE("a_call_that_falls_due_during_a_call_is_made_after_it") {
+  Mux mux(stream_id, {.frames = 64});
+  int calls = 0;
+  bool inside = false;
+  mux.set_waker([&] {
+    CHECK(!inside);
+    inside = true;
+    if (++calls == 1)
+      for (int i = 0; i < 40; ++i)
+        CHECK(mux.submit(channel, "fills it half"));
+    inside = false;
+  });
+  REQUIRE(mux.try_idle());
+  CHECK(mux.submit(channel, "first"));
+  CHECK(calls == 2);
+  CHECK(mux.queued() == 41);
+}
+
+TEST_CASE("no_producer_waits_for_the_waker_of_another") {
+  Mux mux(stream_id);
+  std::binary_semaphore inside{0};
+  std::binary_semaphore leave{0};
+  std::atomic<int> calls = 0;
+  mux.set_waker([&] {
+    if (++calls == 1) {
+      inside.release();
+      leave.acquire();
+    }
+  });
+  REQUIRE(mux.try_idle());
+  std::jthread slow([&] { mux.submit(channel, "x"); });
+  inside.acquire();
+  drain(mux);
+  REQUIRE(mux.try_idle());
+  CHECK(mux.submit(channel, "y")); // for which a call is due
+  CHECK(calls == 1);
+  leave.release();
+  slow.join();
+  CHECK(calls == 2);
 }
 
 TEST_CASE("replacing_the_waker_waits_for_a_call_that_is_under_way") {

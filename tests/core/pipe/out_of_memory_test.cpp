@@ -6,19 +6,33 @@
 
 #include "pipe_support.hpp"
 
+#include <datastream/model/health.hpp>
+#include <datastream/record.hpp>
+
 #include <shortage.hpp>
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <new>
+#include <string>
+#include <thread>
 
 using namespace datastream;
 using namespace pipe_test;
+using datastream::test::Drought;
 using datastream::test::Shortage;
 
 namespace {
+
+struct Note {
+  static constexpr auto CHANNEL = "note";
+  std::string text;
+};
+DATASTREAM_RECORD(Note, text)
 
 /// Keeps what it is given, and may find no memory for it.
 class KeepingSink final : public SubscriberSink {
@@ -46,10 +60,15 @@ struct Busy {
       submit("y");
   }
 
-  void submit(std::string bytes) { accepted += out.submit_bytes(ChannelId{1}, bytes) ? 1 : 0; }
+  bool submit(const std::string& bytes) {
+    const bool taken = out.submit_bytes(ChannelId{1}, bytes);
+    accepted += taken ? 1 : 0;
+    return taken;
+  }
 
-  /// Everything that was accepted has come or is counted; nothing came twice.
-  void check(std::uint64_t taken_directly = 0) {
+  /// Everything that was accepted has come or is counted; nothing came twice. Returns the ends that
+  /// each was told.
+  std::size_t check(std::uint64_t taken_directly = 0) {
     endpoint.tick();
     const auto got = pulled.drain_available();
     const PipeLedger ledger = endpoint.ledger();
@@ -67,6 +86,9 @@ struct Busy {
     REQUIRE(positions_of(got).size() == pulled.counts().acknowledged);
     for (std::size_t i = 0; i < kept.size(); ++i)
       REQUIRE(kept[i].sequence == i + 1);
+    const std::size_t ends = only<StreamEnded>(events_of(got)).size();
+    REQUIRE(only<StreamEnded>(events_of(kept)).size() == ends);
+    return ends;
   }
 
   std::vector<EventBatch> kept;
@@ -158,6 +180,149 @@ TEST_CASE("a_submission_that_finds_no_memory_is_refused_and_counted") {
   CHECK(mux.refused() == RefusedCounts{.out_of_memory = 2});
   CHECK(mux.submit(ChannelId{1}, large));
   CHECK(positions_of(drain(mux)) == std::vector<std::uint64_t>{0});
+}
+
+TEST_CASE("a_waker_that_finds_no_memory_is_called_by_the_next_submission") {
+  Mux mux(stream_id);
+  REQUIRE(mux.submit(ChannelId{1}, "so that memory for payloads is there"));
+  drain(mux);
+  std::vector<std::string> messages;
+  mux.set_waker([&] { messages.emplace_back("longer than what a string holds without memory"); });
+  REQUIRE(mux.try_idle());
+  {
+    const Shortage shortage(0);
+    CHECK(mux.submit(ChannelId{1}, "accepted"));
+  }
+  CHECK(Shortage::happened());
+  CHECK(messages.empty());
+  CHECK(mux.submit(ChannelId{1}, "calls"));
+  CHECK(messages.size() == 1);
+  CHECK(positions_of(drain(mux)) == std::vector<std::uint64_t>{1, 2});
+}
+
+TEST_CASE("a_record_that_finds_no_memory_is_refused_and_counted") {
+  const Note note{std::string(10'000, 'x')};
+  std::size_t n = 0;
+  bool failed = true;
+  for (; failed; ++n) {
+    CAPTURE(n);
+    DatastreamEndpoint endpoint(stream_id);
+    const auto out = endpoint.producer();
+    const ChannelId channel = out.register_record<Note>();
+    out.submit_bytes(channel, "so that memory for payloads is there");
+    bool taken = false;
+    std::jthread([&] { // has encoded nothing before
+      const Shortage shortage(n);
+      taken = out.submit_record(channel, note);
+      failed = Shortage::happened();
+    })
+        .join();
+    REQUIRE(taken == !failed);
+    REQUIRE(endpoint.ledger().refused == RefusedCounts{.out_of_memory = failed ? 1U : 0U});
+    REQUIRE(out.submit_record(channel, note));
+  }
+  CHECK(n > 1);
+}
+
+TEST_CASE("records_use_the_memory_of_earlier_ones_and_a_large_one_leaves_none_behind") {
+  DatastreamEndpoint endpoint(stream_id);
+  const auto out = endpoint.producer();
+  const ChannelId channel = out.register_record<Note>();
+  const auto allocates = [&](const Note& note) {
+    const Shortage shortage(0);
+    return !out.submit_record(channel, note);
+  };
+  const Note usual{std::string(10'000, 'x')};
+  REQUIRE(out.submit_record(channel, usual));
+  CHECK(!allocates(usual));
+  REQUIRE(out.submit_record(channel, Note{std::string(1U << 20U, 'x')}));
+  CHECK(allocates(usual));
+}
+
+TEST_CASE("a_thread_that_ends_can_submit_a_last_record") {
+  struct LastWords {
+    DatastreamProducer out;
+    ChannelId channel;
+    ~LastWords() { out.submit_record(channel, Note{std::string(1000, 'z')}); }
+  };
+  DatastreamEndpoint endpoint(stream_id);
+  const ChannelId channel = endpoint.register_record<Note>();
+  std::jthread([&] {
+    // Lives longer than what encoding uses, for it is there before.
+    thread_local LastWords last{endpoint.producer(), channel};
+    last.out.submit_record(channel, Note{std::string(1000, 'a')});
+  }).join();
+  std::vector<FrameBatch> batches;
+  CHECK(endpoint.drain_directly(batches) == 2);
+  CHECK(payloads_of(batches) ==
+        std::vector<std::string>{encode_record(Note{std::string(1000, 'a')}),
+                                 encode_record(Note{std::string(1000, 'z')})});
+}
+
+TEST_CASE("a_health_record_that_finds_no_memory_is_refused_and_counted") {
+  DatastreamEndpoint endpoint(stream_id);
+  std::size_t n = 0;
+  std::uint64_t refused = 0;
+  bool failed = true;
+  for (; failed; ++n) {
+    CAPTURE(n);
+    bool taken = false;
+    {
+      const Shortage shortage(n);
+      taken = endpoint.submit_health();
+      failed = Shortage::happened();
+    }
+    refused += taken ? 0 : 1;
+    REQUIRE((taken || failed));
+    REQUIRE(endpoint.ledger().refused == RefusedCounts{.out_of_memory = refused});
+  }
+  CHECK(n > 5);
+}
+
+TEST_CASE("a_tick_that_finds_no_memory_for_a_health_record_goes_without_it") {
+  DatastreamEndpoint endpoint(stream_id, {.health_interval = std::chrono::milliseconds(1)});
+  const auto tick_fails = [&] {
+    const Shortage shortage(0);
+    endpoint.tick(); // nothing is queued: it allocates for the record only
+    return Shortage::happened();
+  };
+  REQUIRE(eventually(tick_fails));
+  CHECK(endpoint.ledger().refused == RefusedCounts{.out_of_memory = 1});
+  CHECK(eventually([&] { return endpoint.tick().drained > 0; }));
+}
+
+TEST_CASE("a_stream_that_ends_short_of_memory_ends_all_the_same") {
+  std::size_t n = 0;
+  do {
+    CAPTURE(n);
+    Busy busy;
+    {
+      const Shortage shortage(n++);
+      busy.endpoint.end_stream();
+    }
+    REQUIRE(busy.endpoint.ended());
+    REQUIRE(busy.check() == 1);
+  } while (Shortage::happened());
+  CHECK(n > 10);
+}
+
+TEST_CASE("a_stream_that_ends_without_memory_waits_for_it_and_keeps_nobody_waiting") {
+  Busy busy;
+  std::atomic<bool> dry = true;
+  std::jthread ending([&] {
+    const Drought drought(dry);
+    busy.endpoint.end_stream();
+  });
+  CHECK(eventually([&] { return !busy.submit("perhaps in time"); }));
+  for (int i = 0; i < 50; ++i) { // while it tries
+    const PipeLedger ledger = busy.endpoint.ledger();
+    CHECK(ledger.in_mux == busy.accepted);
+    CHECK(!ledger.ended);
+  }
+  dry = false;
+  ending.join();
+  CHECK(busy.endpoint.ended());
+  CHECK(busy.check() == 1);
 }
 
 TEST_CASE("a_stream_that_begins_or_ends_without_memory_is_told_to_every_subscriber_once") {

@@ -26,6 +26,7 @@ namespace {
 class WatchedSlab final : public Block {
 public:
   static constexpr std::size_t slab_bytes = 16; // two units, so that few frames need several
+  static constexpr std::size_t margin = 16;     // as much as the largest payload runs over the end
 
   WatchedSlab() noexcept : Block(bytes_, sizeof bytes_, &dispose) {}
 
@@ -42,7 +43,7 @@ private:
     std::ranges::fill(self->bytes_, remains);
   }
 
-  char bytes_[slab_bytes + 64];
+  char bytes_[slab_bytes + margin];
   bool disposed_ = false;
 };
 
@@ -74,8 +75,9 @@ struct Scenario {
   std::size_t frames = 1;   // capacity
   std::size_t bytes = 1024; // capacity
   std::vector<std::vector<Submission>> producers;
-  std::size_t before = 0; // frames that went through before: where in its slabs the ring is
-  bool close = false;     // one more thread closes the ring
+  std::size_t before = 0;  // frames that went through before: where in its slabs the ring is
+  bool close = false;      // one more thread closes the ring
+  bool calls_fail = false; // the first call that a producer makes which will submit again fails
   std::size_t slabs = ~0U;
 };
 
@@ -127,7 +129,8 @@ private:
 
   void produce(std::size_t producer) {
     std::uint32_t number = static_cast<std::uint32_t>(10 * producer);
-    for (const Submission& submission : scenario_.producers[producer]) {
+    const auto& submissions = scenario_.producers[producer];
+    for (const Submission& submission : submissions) {
       std::vector<std::string> texts;
       for (std::size_t i = 0; i < submission.sizes.size(); ++i)
         texts.push_back(payload(number + static_cast<std::uint32_t>(i), submission.sizes[i]));
@@ -146,9 +149,14 @@ private:
       const std::uint64_t returned = ++clock_;
       for (std::uint32_t i = 0; i < outcome.accepted; ++i)
         accepted_[number + i] = {began, returned, views[i].size()};
-      if (outcome.wake) {
-        ++wakes_;
-        wake_ = true;
+      if (outcome.wake || (outcome.accepted < views.size() && ring_->take_over_call())) {
+        if (calls_that_fail_ > 0 && &submission != &submissions.back()) {
+          --calls_that_fail_;
+          ring_->call_failed();
+        } else {
+          ++wakes_;
+          wake_ = true;
+        }
       }
       Explorer::require(!closed_before || outcome.accepted == 0, "accepted after the close");
       if (outcome.accepted < views.size())
@@ -255,6 +263,7 @@ private:
   std::uint64_t taken_ = 0;
   std::size_t threads_ = 0;
   std::size_t finished_ = 0;
+  std::size_t calls_that_fail_ = scenario_.calls_fail ? 1 : 0;
   std::size_t wakes_ = 0;
   std::size_t idles_ = 0;
   std::uint64_t clock_ = 0;
@@ -315,6 +324,14 @@ TEST_CASE("model_blocks_of_their_own_among_slabs") {
 
 TEST_CASE("model_closing_while_two_producers_submit") {
   explore({.frames = 2, .producers = {{{}}, {{}}}, .close = true}, 2);
+}
+
+TEST_CASE("model_a_call_that_fails_and_is_made_by_the_next_submission") {
+  explore({.frames = 4, .producers = {{{}, {}}, {{}}}, .calls_fail = true}, 2);
+}
+
+TEST_CASE("model_a_call_that_fails_and_is_made_by_a_submission_that_is_refused") {
+  explore({.frames = 1, .producers = {{{}, {}}, {{}, {}}}, .calls_fail = true}, 2);
 }
 
 TEST_CASE("model_memory_that_runs_out") {

@@ -69,6 +69,7 @@ public:
       if (load_.close_early) {
         CHECK(eventually([&] { return mux_.assigned() > load_.attempts / 2; }));
         mux_.close();
+        closed_ = true;
       }
     }
     done_ = true;
@@ -94,7 +95,7 @@ private:
   void produce(std::uint64_t producer) {
     std::mt19937 random(static_cast<std::mt19937::result_type>(producer + 1));
     std::uint64_t number = 0;
-    while (number < load_.attempts || (load_.close_early && !mux_.closed())) {
+    while (number < load_.attempts || (load_.close_early && !closed_)) {
       const std::size_t size = random() % 64 == 0 ? load_.largest : random() % 200;
       switch (random() % 16) {
       case 0: { // in an order that all producers agree on
@@ -167,6 +168,7 @@ private:
   const Load load_;
   Mux mux_;
   std::counting_semaphore<> wakes_{0};
+  std::atomic<bool> closed_ = false;
   std::atomic<bool> done_ = false;
   std::mutex baton_mutex_;
   std::uint64_t baton_ = 0;

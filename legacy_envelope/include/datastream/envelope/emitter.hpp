@@ -58,11 +58,10 @@ public:
 
   /// Submits a record as JSON (`record.hpp`). Encodes into a buffer of the calling thread.
   template <class R>
-  bool submit_record(ChannelId channel, const R& record) const {
-    thread_local std::string text;
-    text.clear();
-    detail::RecordText<R>::append(text, record);
-    return submit_bytes(channel, text);
+  bool submit_record(ChannelId channel, const R& record) const noexcept {
+    detail::RecordBuffer buffer;
+    return buffer.encode(record) ? submit_bytes(channel, buffer.text())
+                                 : mux_->refuse_out_of_memory();
   }
   bool submit_text(ChannelId channel, std::string_view text) const noexcept {
     return mux_->submit(channel, text);
@@ -110,7 +109,7 @@ public:
 
   /// As on `DatastreamEventSink`.
   template <class R>
-  bool submit_record(ChannelId channel, const R& record) const {
+  bool submit_record(ChannelId channel, const R& record) const noexcept {
     return events_.submit_record(channel, record);
   }
   bool submit_text(ChannelId channel, std::string_view text) const noexcept {

@@ -47,6 +47,13 @@ inline constexpr std::chrono::microseconds tick_interval{1000};
 /// Silence after which an endpoint stops polling and asks the next submission to wake it. Waking
 /// costs the producer a microsecond or more, so this limits it to a hundred a second.
 inline constexpr std::chrono::milliseconds idle_after{10};
+/// Time between attempts to end a stream while a lack of memory, or a submission that does not get
+/// on, keeps frames back: memory comes back when somebody else has run.
+inline constexpr std::chrono::milliseconds end_retry{1};
+/// Subscribers that a health record lists, and bytes of a name in it. Both are other people's
+/// choice; a record of so many stays below 2 MiB.
+inline constexpr std::size_t health_subscribers = 1024;
+inline constexpr std::size_t health_name_bytes = 256;
 /// How long `Endpoint::close` waits for subscribers to acknowledge.
 inline constexpr std::chrono::milliseconds close_deadline{2000};
 

@@ -4,16 +4,29 @@
 
 #include <datastream/model/health.hpp>
 
+#include <algorithm>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 
 namespace datastream {
+namespace {
+
+/// Longer ones are cut to it, so that times do not overflow.
+constexpr std::chrono::milliseconds longest_interval = std::chrono::days(30);
+
+/// Attempts to end a stream that follow one another at once: what a submission under way needs to
+/// copy its payload.
+constexpr int quick_attempts = 16;
+
+} // namespace
 
 struct DatastreamEndpoint::State {
   State(StreamDescriptor stream, PipeOptions pipe_options)
       : pipe(std::make_shared<PipeState>(std::move(stream), pipe_options.mux)),
-        health_interval(pipe_options.health_interval),
+        health_interval(std::clamp(pipe_options.health_interval, std::chrono::milliseconds(0),
+                                   longest_interval)),
         health_due(std::chrono::steady_clock::now() + health_interval) {}
 
   /// Whether subscribers are to be told something that no frame carries. The lock must be held.
@@ -180,6 +193,8 @@ EndpointTick DatastreamEndpoint::publish_drained() {
 std::size_t DatastreamEndpoint::drain_directly(std::vector<FrameBatch>& batches) {
   const std::lock_guard lock(state_->tick_mutex);
   Mux& mux = state_->pipe->mux;
+  if (!state_->drained.empty())
+    publish_locked(); // they come first: subscribers are told that it goes on behind what is taken
   const std::uint64_t before = mux.assigned();
   const auto taken = [&] { return mux.assigned() - before; };
   try {
@@ -195,30 +210,46 @@ std::size_t DatastreamEndpoint::drain_directly(std::vector<FrameBatch>& batches)
 }
 
 bool DatastreamEndpoint::submit_health() {
-  auto channel = try_register_channel(health_channel, JsonRecord{health_channel});
-  if (!channel && channel.error().kind == CatalogError::Kind::conflicting_name)
-    channel = catalog()->find_channel(stream_id(), health_channel)->id; // the name decides
-  // Without a channel the record is refused by the ended mux, and counted there.
-  return state_->pipe->mux.submit_owned(channel.value_or(ChannelId{}), encode_health(ledger()));
+  try {
+    auto channel = try_register_channel(health_channel, JsonRecord{health_channel});
+    if (!channel && channel.error().kind == CatalogError::Kind::conflicting_name)
+      channel = catalog()->find_channel(stream_id(), health_channel)->id; // the name decides
+    // Without a channel the record is refused by the ended mux, and counted there.
+    return state_->pipe->mux.submit_owned(channel.value_or(ChannelId{}), encode_health(ledger()));
+  } catch (const std::bad_alloc&) {
+    return state_->pipe->mux.refuse_out_of_memory();
+  }
 }
 
 void DatastreamEndpoint::end_stream() {
+  state_->pipe->catalog->close_stream(stream_id());
+  state_->pipe->mux.close();
+  // Two things keep frames back: a submission that still copies, for a moment, and a lack of
+  // memory, perhaps for long. Others may tick, subscribe and ask for the ledger meanwhile.
+  for (int attempt = 0; !try_end_stream(); ++attempt)
+    if (attempt < quick_attempts)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(defaults::end_retry);
+}
+
+bool DatastreamEndpoint::try_end_stream() {
   PipeState& pipe = *state_->pipe;
-  pipe.catalog->close_stream(stream_id());
-  pipe.mux.close();
   const std::lock_guard lock(state_->tick_mutex);
   if (state_->ended)
-    return;
+    return true;
   drain_locked();
   publish_locked();
-  while (pipe.mux.queued() > 0) { // submissions under way, a few instructions from completion
-    std::this_thread::yield();
-    drain_locked();
-    publish_locked();
+  if (pipe.mux.queued() > 0)
+    return false;
+  try {
+    pipe.fanout.end_stream(stream_id(), pipe.mux.assigned());
+  } catch (const std::bad_alloc&) {
+    return false; // the next attempt tells those who were not told
   }
-  pipe.fanout.end_stream(stream_id(), pipe.mux.assigned());
   pipe.fanout.close();
   state_->ended = true;
+  return true;
 }
 
 bool DatastreamEndpoint::ended() const noexcept {

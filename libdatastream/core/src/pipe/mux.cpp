@@ -16,19 +16,36 @@ struct Mux::State {
         ring(std::clamp<std::size_t>(options.frames, 1, defaults::mux_frames_max),
              std::min(options.bytes, std::size_t{1} << 40U)) {}
 
-  /// Wakes and counts what an attempt to queue `offered` frames calls for.
-  std::size_t settle(const SubmissionRing::Outcome& outcome, std::size_t offered) noexcept {
-    if (outcome.wake)
-      call_waker();
-    if (outcome.accepted != offered) [[unlikely]]
+  /// Counts and wakes as an attempt to queue `offered` frames calls for. Returns whether all were
+  /// accepted.
+  bool settle(const SubmissionRing::Outcome& outcome, std::size_t offered) noexcept {
+    bool wake = outcome.wake;
+    if (outcome.accepted != offered) [[unlikely]] {
       refused.add(outcome.reason, offered - outcome.accepted);
-    return outcome.accepted;
+      wake |= ring.take_over_call();
+    }
+    if (wake)
+      call_waker();
+    return outcome.accepted == offered;
   }
 
+  /// Whoever finds a call under way, perhaps one of its own thread, leaves this one to it: so no
+  /// producer waits for the waker of another one, and a waker may submit.
   void call_waker() noexcept {
-    const std::lock_guard lock(waker_mutex);
-    if (waker)
-      waker();
+    if (calls_due.fetch_add(1, std::memory_order_acq_rel) != 0)
+      return;
+    for (std::uint32_t due = 1; due != 0;) { // what falls due during a call is one more call
+      try {
+        const std::lock_guard lock(waker_mutex);
+        if (waker)
+          waker();
+      } catch (...) {
+        calls_due.store(0, std::memory_order_release);
+        ring.call_failed(); // after that, so that what is left to this call is not forgotten
+        return;
+      }
+      due = calls_due.fetch_sub(due, std::memory_order_acq_rel) - due;
+    }
   }
 
   SubmissionRing::Outcome place(ChannelId channel, std::string_view payload) noexcept {
@@ -54,8 +71,9 @@ struct Mux::State {
   SubmissionRing ring;
   RefusalCounters refused;
   alignas(128) std::mutex drain_mutex;
-  std::atomic<std::uint64_t> next{0}; // written under drain_mutex
-  std::mutex waker_mutex;             // for wake-ups only, never held while submitting or draining
+  std::atomic<std::uint64_t> next{0};      // written under drain_mutex
+  std::atomic<std::uint32_t> calls_due{0}; // of the waker, the one under way included
+  std::mutex waker_mutex;                  // guards the waker; held while it is called
   std::function<void()> waker;
 };
 
@@ -69,15 +87,16 @@ const StreamId& Mux::stream_id() const noexcept {
 }
 
 bool Mux::submit(ChannelId channel, std::string_view payload) noexcept {
-  return state_->settle(state_->place(channel, payload), 1) == 1;
+  return state_->settle(state_->place(channel, payload), 1);
 }
 
 bool Mux::submit_owned(ChannelId channel, std::string payload) noexcept {
-  const bool wasteful = payload.capacity() / 2 > payload.size(); // would pin what nobody counts
+  // Would pin what nobody counts.
+  const bool wasteful = payload.capacity() - payload.size() > payload.size();
   if (payload.size() <= defaults::slab_payload_max ||
       payload.size() > defaults::payload_bytes_max || wasteful)
     return submit(channel, payload);
-  return state_->settle(state_->place_block(channel, adopt_string(std::move(payload))), 1) == 1;
+  return state_->settle(state_->place_block(channel, adopt_string(std::move(payload))), 1);
 }
 
 std::size_t Mux::submit_many(ChannelId channel,
@@ -85,21 +104,24 @@ std::size_t Mux::submit_many(ChannelId channel,
   const auto is_large = [](std::string_view payload) {
     return payload.size() > defaults::slab_payload_max;
   };
-  SubmissionRing::Outcome total;
-  while (total.accepted < payloads.size()) {
-    const auto rest = payloads.subspan(total.accepted);
+  std::size_t accepted = 0;
+  for (bool all = true; all && accepted < payloads.size();) {
+    const auto rest = payloads.subspan(accepted);
+    const auto next = rest.first(std::min(rest.size(), SubmissionRing::claimed_at_once));
     const auto small =
-        rest.first(static_cast<std::size_t>(std::ranges::find_if(rest, is_large) - rest.begin()));
+        next.first(static_cast<std::size_t>(std::ranges::find_if(next, is_large) - next.begin()));
     const auto part = small.empty() ? state_->place(channel, rest.front())
                                     : state_->ring.submit_many(channel, small);
-    total.accepted += part.accepted;
-    total.wake |= part.wake;
-    if (part.accepted < std::max<std::size_t>(small.size(), 1)) {
-      total.reason = part.reason;
-      break;
-    }
+    accepted += part.accepted;
+    // Each part by itself: the drainer has to come while there are more. The rest shares a refusal.
+    const bool complete = part.accepted == std::max<std::size_t>(small.size(), 1);
+    all = state_->settle(part, complete ? part.accepted : rest.size());
   }
-  return state_->settle(total, payloads.size());
+  return accepted;
+}
+
+bool Mux::refuse_out_of_memory() noexcept {
+  return state_->settle({.reason = LossReason::out_of_memory}, 1);
 }
 
 Mux::Drained Mux::drain(std::vector<FrameBatch>& batches) {
@@ -116,7 +138,7 @@ Mux::Drained Mux::drain(std::vector<FrameBatch>& batches) {
 
 void Mux::set_waker(std::function<void()> waker) {
   const std::lock_guard lock(state_->waker_mutex);
-  state_->waker = std::move(waker);
+  state_->waker.swap(waker); // the old one is destroyed with the argument, outside the lock
 }
 
 bool Mux::try_idle() noexcept {
@@ -135,10 +157,6 @@ void Mux::stay_awake() noexcept {
 
 void Mux::close() noexcept {
   state_->ring.close();
-}
-
-bool Mux::closed() const noexcept {
-  return state_->ring.closed();
 }
 
 std::size_t Mux::queued() const noexcept {

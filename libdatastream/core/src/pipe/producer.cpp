@@ -58,4 +58,8 @@ DatastreamProducer::submit_many(ChannelId channel,
   return pipe_->mux.submit_many(channel, payloads);
 }
 
+bool DatastreamProducer::refuse_out_of_memory() const noexcept {
+  return pipe_->mux.refuse_out_of_memory();
+}
+
 } // namespace datastream

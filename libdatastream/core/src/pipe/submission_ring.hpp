@@ -49,12 +49,12 @@ struct RingPolicy {
 ///
 /// Producers call the consumer on two occasions: when it was idle, and when a claim fills the ring
 /// half, so that a consumer that comes by the clock comes in time. (Rings of a few frames do not.)
+/// A call that fails leaves its duty to the next submission, be it refused or not.
 ///
 /// A claimed frame becomes visible through its descriptor's stamp (the low bits of its number),
 /// stored with release order once the payload is written. No fences are used.
 ///
-/// Thread safety: `submit*`, `close`, `closed` and the counts from any thread; `drain`, `try_idle`
-/// from one thread at a time.
+/// Thread safety: `drain` and `try_idle` from one thread at a time; all others from any thread.
 template <class Policy>
 class BasicSubmissionRing {
 public:
@@ -73,7 +73,10 @@ public:
   Outcome submit(ChannelId channel, std::string_view payload) noexcept;
   /// Takes over a payload above `defaults::slab_payload_max`; `block` holds just the payload.
   Outcome submit_block(ChannelId channel, BlockPtr block) noexcept;
-  /// Claims room for a prefix of payloads, none above `defaults::slab_payload_max`, at once.
+  /// Payloads that one claim is made for: bounds the stack, and the burst in which one producer
+  /// keeps the others out.
+  static constexpr std::size_t claimed_at_once = 64;
+  /// Claims room for a prefix of at most so many payloads, none above `defaults::slab_payload_max`.
   Outcome submit_many(ChannelId channel, std::span<const std::string_view> payloads) noexcept;
 
   struct Drained {
@@ -90,13 +93,17 @@ public:
   bool try_idle() noexcept;
   /// Ends an idle state without a submission. Returns whether there was one to end.
   bool leave_idle() noexcept;
+  /// The call that an outcome asked for has failed: the next submission is told to make it.
+  void call_failed() noexcept;
+  /// For a submission that was refused, and so was told nothing: takes over a call that has failed
+  /// while frames wait for it. Returns whether there was one.
+  bool take_over_call() noexcept;
 
   /// Would a payload of this size be refused right now? Spares the caller the copy of a large one.
   LossReason refusal(std::size_t bytes) const noexcept;
 
   /// Refuses everything from now on. Claims in flight are still completed.
   void close() noexcept;
-  bool closed() const noexcept;
   /// Frames claimed and not yet drained.
   std::size_t queued() const noexcept;
 

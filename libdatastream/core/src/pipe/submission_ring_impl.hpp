@@ -46,15 +46,14 @@ T* allocate_zeroed(std::size_t count) {
   return static_cast<T*>(memory);
 }
 
-/// Turns a run of frames that lie in one slab into a batch: by reference when the run fills enough
-/// of the slab to be worth pinning it, else as a copy of its own size.
+/// Turns a run of frames that lie in one slab into a batch: by reference when the run is at least
+/// half of all that this pins, the slab's margin included, else as a copy of its own size.
 inline FrameBatch finish_run(FrameBatchWriter&& writer,
-                             const std::shared_ptr<const StreamId>& stream, Block* slab,
-                             std::size_t slab_bytes) {
+                             const std::shared_ptr<const StreamId>& stream, Block* slab) {
   const auto headers = writer.headers();
   const std::size_t begin = headers.front().offset;
   const std::size_t end = headers.back().offset + headers.back().length;
-  if ((end - begin) * 2 >= slab_bytes)
+  if ((end - begin) * 2 >= slab->capacity())
     return std::move(writer).finish(stream, BlockPtr::share(slab));
   BlockPtr block = allocate_block(end - begin);
   if (!block)
@@ -222,28 +221,16 @@ template <class Policy>
 auto BasicSubmissionRing<Policy>::submit_many(ChannelId channel,
                                               std::span<const std::string_view> payloads) noexcept
     -> Outcome {
-  constexpr std::size_t most = 64; // claimed at once; bounds the stack and the burst
-  Outcome outcome;
-  while (outcome.accepted < payloads.size()) {
-    std::uint64_t units[most];
-    const std::size_t count = std::min(most, payloads.size() - outcome.accepted);
-    const auto part = payloads.subspan(outcome.accepted, count);
-    for (std::size_t i = 0; i < count; ++i)
-      units[i] = units_for(part[i].size());
-    const Claim claimed = claim(units, count, true);
-    std::uint64_t unit = claimed.first_unit;
-    for (std::size_t i = 0; i < claimed.frames; ++i) {
-      write((claimed.first_frame + i) & frame_max, unit & unit_max, channel, part[i]);
-      unit += units[i];
-    }
-    outcome.accepted += claimed.frames;
-    outcome.wake |= claimed.wake;
-    if (claimed.frames < count) {
-      outcome.reason = claimed.reason;
-      break;
-    }
+  std::uint64_t units[claimed_at_once];
+  for (std::size_t i = 0; i < payloads.size(); ++i)
+    units[i] = units_for(payloads[i].size());
+  const Claim claimed = claim(units, static_cast<std::uint32_t>(payloads.size()), true);
+  std::uint64_t unit = claimed.first_unit;
+  for (std::size_t i = 0; i < claimed.frames; ++i) {
+    write((claimed.first_frame + i) & frame_max, unit & unit_max, channel, payloads[i]);
+    unit += units[i];
   }
-  return outcome;
+  return {claimed.frames, claimed.reason, claimed.wake};
 }
 
 template <class Policy>
@@ -304,8 +291,7 @@ auto BasicSubmissionRing<Policy>::drain(const std::shared_ptr<const StreamId>& s
       }
       const std::size_t count = writer.size();
       batches.push_back(finish_run(std::move(writer), stream,
-                                   slab_place(run_begin_unit).load(std::memory_order_relaxed),
-                                   Policy::slab_bytes));
+                                   slab_place(run_begin_unit).load(std::memory_order_relaxed)));
       next += count;
       drained.frames += count;
     }
@@ -338,6 +324,19 @@ bool BasicSubmissionRing<Policy>::leave_idle() noexcept {
 }
 
 template <class Policy>
+void BasicSubmissionRing<Policy>::call_failed() noexcept {
+  // Frames may be queued in this idle state; `try_idle` looks at them, and not at the bit alone.
+  tail_.fetch_or(idle_bit, std::memory_order_acq_rel);
+}
+
+template <class Policy>
+bool BasicSubmissionRing<Policy>::take_over_call() noexcept {
+  const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+  return (tail & idle_bit) != 0 &&
+         frames_of(tail) != frames_of(head_.load(std::memory_order_relaxed)) && leave_idle();
+}
+
+template <class Policy>
 LossReason BasicSubmissionRing<Policy>::refusal(std::size_t bytes) const noexcept {
   const std::uint64_t units = units_for(bytes);
   std::uint64_t tail = tail_.load(std::memory_order_relaxed);
@@ -362,11 +361,6 @@ LossReason BasicSubmissionRing<Policy>::refusal(std::size_t bytes) const noexcep
 template <class Policy>
 void BasicSubmissionRing<Policy>::close() noexcept {
   tail_.fetch_or(closed_bit, std::memory_order_acq_rel);
-}
-
-template <class Policy>
-bool BasicSubmissionRing<Policy>::closed() const noexcept {
-  return (tail_.load(std::memory_order_acquire) & closed_bit) != 0;
 }
 
 template <class Policy>

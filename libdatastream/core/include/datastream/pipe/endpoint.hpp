@@ -20,7 +20,8 @@ namespace datastream {
 
 struct PipeOptions {
   MuxOptions mux{};
-  /// Time between health records that `tick` submits by itself; zero: only on request.
+  /// Time between health records that `tick` submits by itself, at most 30 days; zero: only on
+  /// request.
   std::chrono::milliseconds health_interval{0};
 };
 
@@ -30,6 +31,9 @@ struct PipeOptions {
 /// Thread safety: every function may be called from any thread. Ticks, direct drains, subscribing
 /// and ledgers exclude one another; producers wait for none of them.
 /// Lock order: tick, then fanout, then subscriber, then catalog.
+/// Errors: a lack of memory never ends the stream. `tick`, `drain`, `publish_drained`,
+/// `submit_health`, `end_stream` and what is `noexcept` do not throw: what finds no memory is still
+/// queued, still due, or counted. The others throw `std::bad_alloc`, and then have done nothing.
 class DatastreamEndpoint {
 public:
   explicit DatastreamEndpoint(StreamDescriptor stream, PipeOptions options = {});
@@ -78,15 +82,20 @@ public:
   bool drain();
   /// Offers what `drain` has kept, as `tick` does.
   EndpointTick publish_drained();
-  /// Drains what is queued past the fanout, appending it to `batches`. Returns the frames.
+  /// Drains what is queued past the fanout, appending it to `batches`. Returns the frames. What
+  /// `drain` has kept is published first, for its positions are lower. Throws `std::bad_alloc` when
+  /// it could take nothing.
   std::size_t drain_directly(std::vector<FrameBatch>& batches);
 
-  /// Submits a health record of this moment on `datastream.health`. False: refused and counted.
+  /// Submits a health record of this moment on `datastream.health`. False: refused and counted,
+  /// also when there is no memory to make it.
   bool submit_health();
 
   /// Ends the stream: refuses submissions and registrations from now on, waits for submissions
   /// that are under way, drains and publishes what was accepted, then publishes `StreamEnded`,
-  /// once, also to later subscribers. Idempotent. Subscriptions are disconnected once empty.
+  /// once, also to later subscribers. Idempotent. Subscriptions are disconnected once empty. While
+  /// there is no memory for it, it tries again every `defaults::end_retry`, holding no lock
+  /// between.
   void end_stream();
   bool ended() const noexcept;
 
@@ -100,6 +109,7 @@ public:
 
 private:
   void submit_health_when_due();
+  bool try_end_stream();
   void drain_locked();
   EndpointTick publish_locked();
 

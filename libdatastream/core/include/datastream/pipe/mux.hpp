@@ -24,10 +24,11 @@ struct MuxOptions {
 
 /// Queues what producers submit, and numbers it while it is drained.
 ///
-/// Submitting never blocks, takes no lock, allocates nothing in the steady state and copies the
-/// payload once. What does not fit is refused before it has a position, and counted by reason. If
-/// one submission returned before another began, its position is the lower one, whichever
-/// threads they came from. Channel ids are not checked (invariant 12).
+/// Submitting waits for no drain and no other submission, allocates nothing in the steady state and
+/// copies the payload once. Now and then it calls the waker, under a lock that is free but for the
+/// moment in which `set_waker` exchanges it. What does not fit is refused before it has a position,
+/// and counted by reason. If one submission returned before another began, its position is the
+/// lower one, whichever threads they came from. Channel ids are not checked (invariant 12).
 ///
 /// Thread safety: every function may be called from any thread. Drains exclude one another.
 class Mux {
@@ -44,9 +45,12 @@ public:
   /// Queues `payload`, without a copy when it is large and fills its string well. False: refused
   /// and counted; the string is gone either way.
   bool submit_owned(ChannelId channel, std::string payload) noexcept;
-  /// Queues a prefix of `payloads`, in order and with one claim for many of them. Returns its
-  /// length; the payloads after it are refused and counted.
+  /// Queues a prefix of `payloads`, in order and with one claim for many of them; the waker is
+  /// called on the way, as often as they call for it. Returns the prefix's length; the payloads
+  /// after it are refused and counted.
   std::size_t submit_many(ChannelId channel, std::span<const std::string_view> payloads) noexcept;
+  /// Counts a submission whose payload found no memory before it came here. Returns false.
+  bool refuse_out_of_memory() noexcept;
 
   struct Drained {
     std::size_t frames = 0;
@@ -58,8 +62,10 @@ public:
   Drained drain(std::vector<FrameBatch>& batches);
 
   /// Called by the next submission after `try_idle` returned true, and by each that fills a mux
-  /// half, in frames or bytes; on the submitting thread. Must be quick, must not throw and must not
-  /// call `set_waker`. Replacing it waits for a call that is under way.
+  /// half, in frames or bytes; on the submitting thread, which waits for it, so it must be quick.
+  /// One call at a time: those that fall due during a call are made as one, after it and by its
+  /// thread. It may do anything with the mux, submit included, but call `set_waker`. If it throws,
+  /// the next submission calls it again. Replacing it waits for a call that is under way.
   void set_waker(std::function<void()> waker);
   /// True: nothing is queued, and the waker will be called. False: drain again. From the drainer.
   bool try_idle() noexcept;
@@ -70,7 +76,6 @@ public:
 
   /// Refuses every later submission with `stream_ended`. Idempotent.
   void close() noexcept;
-  bool closed() const noexcept;
 
   /// Frames accepted and not yet drained.
   std::size_t queued() const noexcept;

@@ -1,6 +1,7 @@
 #pragma once
 /// How data enters a stream (specification 4.2).
 
+#include <datastream/detail/record_buffer.hpp>
 #include <datastream/model/channel_content.hpp>
 #include <datastream/model/ids.hpp>
 #include <datastream/pipe/catalog.hpp>
@@ -17,17 +18,12 @@ namespace datastream {
 
 struct PipeState;
 
-namespace detail {
-template <class R>
-struct RecordText; // `datastream/record.hpp` defines it
-}
-
 /// A handle that registers channels on one stream and submits payloads to it.
 ///
-/// Submitting never blocks, allocates nothing in the steady state and copies the payload once. It
-/// answers true when the payload entered the mux; false when it was refused, which is counted by
-/// reason (`PipeLedger::refused`). After the stream has ended, or its endpoint is gone, everything
-/// is refused.
+/// Submitting waits for no reader, no drain and no other producer, allocates nothing in the steady
+/// state and copies the payload once. It never throws. It answers true when the payload entered the
+/// mux; false when it was refused, which is counted by reason (`PipeLedger::refused`). After the
+/// stream has ended, or its endpoint is gone, everything is refused.
 ///
 ///     DatastreamProducer out = endpoint.producer();
 ///     ChannelId log = out.register_channel("worker.log", TextStream{});
@@ -62,11 +58,9 @@ public:
   bool submit_text_owned(ChannelId channel, std::string text) const noexcept;
   /// Submits a record as JSON (`record.hpp`). Encodes into a buffer of the calling thread.
   template <class R>
-  bool submit_record(ChannelId channel, const R& record) const {
-    thread_local std::string text;
-    text.clear();
-    detail::RecordText<R>::append(text, record);
-    return submit_bytes(channel, text);
+  bool submit_record(ChannelId channel, const R& record) const noexcept {
+    detail::RecordBuffer buffer;
+    return buffer.encode(record) ? submit_bytes(channel, buffer.text()) : refuse_out_of_memory();
   }
 
   /// Submits payloads in order, claiming room for many at once. Returns how many were accepted,
@@ -77,6 +71,8 @@ public:
 private:
   friend class DatastreamEndpoint;
   explicit DatastreamProducer(std::shared_ptr<PipeState> pipe) noexcept;
+  bool refuse_out_of_memory() const noexcept;
+
   std::shared_ptr<PipeState> pipe_;
 };
 

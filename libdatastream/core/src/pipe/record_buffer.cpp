@@ -1,0 +1,41 @@
+#include <datastream/detail/record_buffer.hpp>
+
+#include <datastream/defaults.hpp>
+
+namespace datastream::detail {
+namespace {
+
+/// What is kept for the next record. Larger ones travel as blocks of their own, and pay for that
+/// anyway.
+constexpr std::size_t kept_bytes = defaults::slab_payload_max;
+
+thread_local constinit bool spare_gone = false; // this thread is ending
+
+struct Spare {
+  std::string text;
+  ~Spare() { spare_gone = true; }
+};
+
+/// The memory that no record of this thread is using; null when the thread is ending.
+std::string* spare_of_thread() noexcept {
+  if (spare_gone)
+    return nullptr;
+  thread_local Spare spare;
+  return &spare.text;
+}
+
+} // namespace
+
+RecordBuffer::RecordBuffer() noexcept {
+  if (std::string* spare = spare_of_thread())
+    text_.swap(*spare);
+  text_.clear();
+}
+
+RecordBuffer::~RecordBuffer() {
+  if (text_.capacity() <= kept_bytes)
+    if (std::string* spare = spare_of_thread())
+      text_.swap(*spare);
+}
+
+} // namespace datastream::detail
