@@ -168,7 +168,7 @@ TEST_CASE("a_receiver_that_finds_no_memory_while_it_accepts_accepts_the_next_pee
       CHECK(eventually([&] {
         const RawSocket next = RawSocket::connected(SOCK_STREAM, port);
         static_cast<void>(::send(next.fd(), envelope.data(), envelope.size(), MSG_NOSIGNAL));
-        return eventually([&] { return arrived.load(); }, std::chrono::milliseconds(500));
+        return eventually([&] { return arrived.load(); }, std::chrono::milliseconds(100));
       }));
       CHECK((*receiver)->ledger().balanced());
     }
