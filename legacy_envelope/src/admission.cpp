@@ -1,99 +1,139 @@
 #include <datastream/envelope/admission.hpp>
 
-#include <algorithm>
 #include <new>
+#include <optional>
+#include <utility>
 
 namespace datastream {
 
-void FrameAdmission::admit(const PeerName& peer, const FrameBatch& batch, Time now,
-                           std::vector<FrameBatch>& admitted) noexcept {
+FrameBatch FrameAdmission::admit(const PeerName& peer, const FrameBatch& batch, Time now) noexcept {
   const std::size_t count = batch.size();
   if (count == 0)
-    return;
+    return {};
   ledger_.arrived += count;
   if (kept_out_.contains(batch.stream())) {
     ledger_.returned += count;
-    return;
+    return {};
   }
-  Stream* stream = nullptr;
   try {
-    stream = open(batch.stream(), peer, now);
-    if (!stream) {
+    const auto at = open(batch.shared_stream(), now);
+    if (at == streams_.end()) {
       ledger_.too_many_streams += count;
-      return;
+      return {};
     }
-    if (stream->peer != peer && stream->claimed &&
-        now - stream->last_frame < options_.claim_silence) {
+    Stream& stream = at->second;
+    const bool others = stream.peer && !stream.peer->has_left && stream.peer->name != peer &&
+                        now - stream.last_frame < options_.claim_silence;
+    if (others) {
       ledger_.contested += count;
       if (options_.refuse_contested) {
         ledger_.refused_contested += count;
-        return;
+        return {};
       }
     } else {
-      stream->peer = peer;
-      stream->claimed = true;
-      stream->last_frame = now;
+      claim(stream, peer);
+      stream.last_frame = now;
+      by_age_.splice(by_age_.end(), by_age_, stream.age);
     }
+    return let_in(at->first, stream.seen, batch);
   } catch (const std::bad_alloc&) {
     ledger_.out_of_memory += count;
-    return;
+    return {};
   }
+}
 
-  std::size_t begin = 0; // of a run of frames that are new
-  const auto let_in = [&](std::size_t end) {
-    if (begin == end)
-      return;
-    try {
-      admitted.push_back(batch.slice(begin, end - begin));
-      ledger_.admitted += end - begin;
-    } catch (const std::bad_alloc&) {
-      ledger_.out_of_memory += end - begin;
-    }
-  };
+/// Counts every frame of the batch, and lets in those that are new.
+FrameBatch FrameAdmission::let_in(const StreamIdPtr& id, PositionSet& seen,
+                                  const FrameBatch& batch) noexcept {
+  const auto headers = batch.headers();
+  std::optional<FrameBatchWriter> chosen; // nothing as long as the batch can be let in as it is
   std::size_t at = 0;
-  for (; at < count; ++at) {
-    bool is_new = false;
-    try {
-      is_new = stream->seen.insert(batch[at].position);
-    } catch (const std::bad_alloc&) {
-      ledger_.out_of_memory += count - at;
-      break;
+  try {
+    if (batch.shared_stream() != id)
+      chosen.emplace(headers.size());
+    for (; at < headers.size(); ++at) {
+      if (seen.insert(headers[at].position)) {
+        if (chosen)
+          chosen->append(headers[at]);
+        continue;
+      }
+      if (!chosen) {
+        chosen.emplace(headers.size());
+        for (const FrameHeader& before : headers.first(at))
+          chosen->append(before);
+      }
+      ++ledger_.duplicates;
     }
-    if (is_new)
-      continue;
-    ++ledger_.duplicates;
-    let_in(at);
-    begin = at + 1;
+  } catch (const std::bad_alloc&) {
+    ledger_.out_of_memory += headers.size() - at;
   }
-  let_in(at);
+  const std::size_t count = chosen ? chosen->size() : at;
+  ledger_.admitted += count;
+  if (count == 0 || !chosen)
+    return batch.slice(0, count);
+  return std::move(*chosen).finish(id, batch.block());
 }
 
-FrameAdmission::Stream* FrameAdmission::open(const StreamId& id, const PeerName& peer, Time now) {
+/// Its place, or a new one; the end: there is no room for it.
+FrameAdmission::Streams::iterator FrameAdmission::open(const StreamIdPtr& id, Time now) {
   if (const auto known = streams_.find(id); known != streams_.end())
-    return &known->second;
-  if (streams_.size() >= options_.streams_max && !make_room(now))
-    return nullptr;
-  return &streams_.try_emplace(id, Stream{.peer = peer, .last_frame = now}).first->second;
+    return known;
+  if (!has_room(*id)) {
+    forget_silent(now);
+    if (!has_room(*id))
+      return streams_.end();
+  }
+  std::list<const StreamId*> youngest{id.get()};
+  const auto opened = streams_.try_emplace(id).first;
+  opened->second.last_frame = now;
+  opened->second.age = youngest.begin();
+  by_age_.splice(by_age_.end(), youngest);
+  names_bytes_ += id->node.value.size();
+  return opened;
 }
 
-/// Forgets all streams that were silent for long enough. Looks for them only when there must be
-/// one: otherwise each frame of a flood of streams would cost a look at all that are known.
-bool FrameAdmission::make_room(Time now) {
-  if (now < full_until_)
-    return false;
-  Time oldest = now;
-  std::erase_if(streams_, [&](const auto& entry) {
-    oldest = std::min(oldest, entry.second.last_frame);
-    return now - entry.second.last_frame >= options_.claim_silence;
-  });
-  full_until_ = oldest + options_.claim_silence;
-  return streams_.size() < options_.streams_max;
+bool FrameAdmission::has_room(const StreamId& id) const noexcept {
+  return streams_.size() < options_.streams_max &&
+         id.node.value.size() <= options_.names_bytes_max - names_bytes_;
 }
 
-void FrameAdmission::peer_left(const PeerName& peer) {
-  for (auto& [id, stream] : streams_)
-    if (stream.peer == peer)
-      stream.claimed = false;
+/// Looks only at those that it forgets, and one: each frame of a flood of streams comes here.
+void FrameAdmission::forget_silent(Time now) noexcept {
+  while (!by_age_.empty()) {
+    const auto oldest = streams_.find(*by_age_.front());
+    if (now - oldest->second.last_frame < options_.claim_silence)
+      return;
+    let_go(oldest->second.peer);
+    names_bytes_ -= oldest->first->node.value.size();
+    by_age_.pop_front();
+    streams_.erase(oldest);
+  }
+}
+
+void FrameAdmission::claim(Stream& stream, const PeerName& name) {
+  if (stream.peer && !stream.peer->has_left && stream.peer->name == name)
+    return;
+  auto known = peers_.find(name);
+  if (known == peers_.end())
+    known = peers_.insert(std::make_shared<Peer>(Peer{.name = name})).first;
+  let_go(stream.peer);
+  stream.peer = *known;
+}
+
+/// A stream has this peer no longer. One that has no stream need not be known.
+void FrameAdmission::let_go(PeerPtr& peer) noexcept {
+  constexpr long stream_and_set = 2;
+  if (peer && !peer->has_left && peer.use_count() == stream_and_set)
+    peers_.erase(peer);
+  peer.reset();
+}
+
+void FrameAdmission::peer_left(const PeerName& peer) noexcept {
+  const auto known = peers_.find(peer);
+  if (known == peers_.end())
+    return;
+  (*known)->has_left = true; // which all its streams see
+  peers_.erase(known);
 }
 
 bool FrameAdmission::keep_out(const StreamId& stream) {
@@ -107,7 +147,7 @@ bool FrameAdmission::keep_out(const StreamId& stream) {
 
 const PeerName* FrameAdmission::sender_of(const StreamId& stream) const {
   const auto known = streams_.find(stream);
-  return known == streams_.end() ? nullptr : &known->second.peer;
+  return known == streams_.end() || !known->second.peer ? nullptr : &known->second.peer->name;
 }
 
 } // namespace datastream

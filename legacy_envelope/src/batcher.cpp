@@ -55,6 +55,19 @@ void EnvelopeBatcher::take(const BlockPtr& block, std::vector<FrameBatch>& batch
     group.headers.clear();
   }
   used_ = 0;
+  forget_groups();
+}
+
+/// Keeps those that were needed last, as far as there is room for them.
+void EnvelopeBatcher::forget_groups() noexcept {
+  std::size_t kept = 0;
+  std::erase_if(groups_, [&](const Group& group) {
+    const std::size_t bytes = group.bytes();
+    if (kept + bytes > kept_bytes_max)
+      return true;
+    kept += bytes;
+    return false;
+  });
 }
 
 } // namespace datastream

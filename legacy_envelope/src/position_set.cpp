@@ -29,7 +29,7 @@ bool PositionSet::insert(Position position) {
   runs_.insert(above, {position, position});
   if (runs_.size() > runs_max_) {
     runs_[1].first = runs_[0].first;
-    runs_.erase(runs_.begin());
+    runs_.pop_front();
   }
   return true;
 }

@@ -1,4 +1,5 @@
 #include "send_queue.hpp"
+#include "deadline.hpp"
 #include "failure.hpp"
 
 #include <datastream/log_sink.hpp>
@@ -80,10 +81,7 @@ void SendQueue::note(std::uint64_t SenderLedger::* event) noexcept {
 }
 
 bool SendQueue::wait_until_settled(std::chrono::milliseconds deadline) {
-  // Longer times overflow in clocks that count nanoseconds.
-  constexpr std::chrono::hours longest{24 * 365};
-  const auto limit =
-      std::chrono::steady_clock::now() + std::min<std::chrono::milliseconds>(deadline, longest);
+  const auto limit = deadline_in(deadline);
   std::unique_lock lock(mutex_);
   const std::uint64_t before = accepted_;
   return settled_.wait_until(lock, limit, [&] { return accepted_ - ledger_.queued >= before; });

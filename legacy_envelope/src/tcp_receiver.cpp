@@ -10,6 +10,7 @@
 
 #include <datastream/log_sink.hpp>
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 
@@ -34,8 +35,9 @@ struct TcpReceiver::State {
   std::expected<void, CarrierError> bind(const boost::asio::ip::address& address);
   void accept();
   void accept_in_a_moment();
-  void on_accepted(const boost::system::error_code& error);
-  void admit();
+  void on_accepted(const boost::system::error_code& error, tcp::socket socket);
+  void admit(tcp::socket socket);
+  void recover();
 
   const TcpListen options;
   const AllowList allow;
@@ -46,10 +48,8 @@ struct TcpReceiver::State {
   tcp::acceptor acceptor{loop.io()};
   std::uint16_t port = 0;
   // Of the loop's thread.
-  tcp::socket accepted{loop.io()};
   tcp::endpoint peer;
   boost::asio::steady_timer timer{loop.io()};
-  bool accepting = false;
   bool failing = false; // the system could not accept the last time
 };
 
@@ -71,39 +71,46 @@ TcpReceiver::State::bind(const boost::asio::ip::address& address) {
 }
 
 void TcpReceiver::State::accept() {
-  acceptor.async_accept(accepted, peer, [this](const boost::system::error_code& error) {
-    accepting = false;
-    on_accepted(error);
+  acceptor.async_accept(peer, [this](const boost::system::error_code& error, tcp::socket socket) {
+    if (error != boost::asio::error::operation_aborted)
+      on_accepted(error, std::move(socket));
   });
-  accepting = true;
 }
 
 void TcpReceiver::State::accept_in_a_moment() {
   timer.expires_after(pause);
-  timer.async_wait([this](const boost::system::error_code&) {
-    accepting = false;
-    accept();
+  timer.async_wait([this](const boost::system::error_code& error) {
+    if (!error)
+      accept();
   });
-  accepting = true;
 }
 
-void TcpReceiver::State::on_accepted(const boost::system::error_code& error) {
+void TcpReceiver::State::on_accepted(const boost::system::error_code& error, tcp::socket socket) {
   if (error) {
     // The peer waits in the kernel's queue, and the acceptor stays readable: do not spin.
-    counts.change([](ReceiverLedger& ledger) { ++ledger.accept_failures; });
     if (!std::exchange(failing, true))
       log_message(LogSeverity::error, name + ": cannot accept: " + error.message());
+    counts.change([](ReceiverLedger& ledger) { ++ledger.accept_failures; });
     return accept_in_a_moment();
   }
+  admit(std::move(socket));
   if (std::exchange(failing, false))
     log_message(LogSeverity::info, name + ": accepts again");
-  admit();
+  accept();
+}
+
+/// Begins anew after something threw: accepting, for connections let nothing through. What was
+/// begun then is over, or is ended here.
+void TcpReceiver::State::recover() {
+  counts.change([](ReceiverLedger& ledger) { ++ledger.accept_failures; });
+  boost::system::error_code ignored;
+  static_cast<void>(acceptor.cancel(ignored));
+  timer.cancel();
   accept();
 }
 
 /// Lets the connection that was accepted in, or closes it.
-void TcpReceiver::State::admit() {
-  tcp::socket socket = std::move(accepted);
+void TcpReceiver::State::admit(tcp::socket socket) {
   const bool allowed = allow.allows(peer.address());
   bool admitted = false;
   counts.change([&](ReceiverLedger& ledger) {
@@ -158,11 +165,8 @@ TcpReceiver::open(const TcpListen& listen, ReceiverHandlers handlers) {
     if (auto bound = state->bind(*address); !bound)
       return std::unexpected(std::move(bound.error()));
     state->accept();
-    const auto recover = [at = state.get()] {
-      if (!at->accepting)
-        at->accept();
-    };
-    if (auto started = state->loop.start(state->name, recover); !started)
+    if (auto started = state->loop.start(state->name, [at = state.get()] { at->recover(); });
+        !started)
       return std::unexpected(std::move(started.error()));
     return std::unique_ptr<TcpReceiver>(new TcpReceiver(std::move(state)));
   });

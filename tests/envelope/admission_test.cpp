@@ -5,9 +5,13 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace datastream;
@@ -30,14 +34,11 @@ FrameBatch batch_of(const StreamId& id, const std::vector<std::uint64_t>& positi
 std::vector<std::uint64_t> admitted(FrameAdmission& admission, const PeerName& peer,
                                     const StreamId& id, const std::vector<std::uint64_t>& positions,
                                     FrameAdmission::Time now = start) {
-  std::vector<FrameBatch> batches;
-  admission.admit(peer, batch_of(id, positions), now, batches);
   std::vector<std::uint64_t> result;
-  for (const FrameBatch& batch : batches)
-    for (const FrameView& frame : batch) {
-      CHECK(frame.payload == std::to_string(frame.position.value));
-      result.push_back(frame.position.value);
-    }
+  for (const FrameView& frame : admission.admit(peer, batch_of(id, positions), now)) {
+    CHECK(frame.payload == std::to_string(frame.position.value));
+    result.push_back(frame.position.value);
+  }
   CHECK(admission.ledger().balanced());
   return result;
 }
@@ -55,13 +56,26 @@ TEST_CASE("every_position_of_a_stream_is_let_in_once_whoever_sends_it") {
   CHECK(admission.ledger().admitted == 7);
 }
 
-TEST_CASE("what_is_let_in_shares_the_memory_of_what_arrived") {
+TEST_CASE("what_is_let_in_shares_the_memory_of_what_arrived_and_is_one_batch") {
   FrameAdmission admission;
   const FrameBatch batch = batch_of(stream, {0, 1});
-  std::vector<FrameBatch> out;
-  admission.admit(alice, batch, start, out);
-  REQUIRE(out.size() == 1);
-  CHECK(out[0][0].payload.data() == batch[0].payload.data());
+  const FrameBatch whole = admission.admit(alice, batch, start);
+  REQUIRE(whole.size() == 2);
+  CHECK(whole.headers().data() == batch.headers().data());
+  const FrameBatch every_other = batch_of(stream, {2, 0, 3, 1, 4});
+  const FrameBatch part = admission.admit(alice, every_other, start);
+  REQUIRE(part.size() == 3);
+  CHECK(part[1].position == Position{3});
+  CHECK(part[1].payload.data() == every_other[2].payload.data());
+}
+
+TEST_CASE("the_name_of_a_stream_is_in_memory_once_however_many_batches_bring_it") {
+  FrameAdmission admission;
+  const FrameBatch first = admission.admit(alice, batch_of(stream, {0}), start);
+  const FrameBatch second = admission.admit(alice, batch_of(stream, {1}), start);
+  const FrameBatch third = admission.admit(bob, batch_of(stream, {2, 1, 3}), start);
+  CHECK(second.shared_stream() == first.shared_stream());
+  CHECK(third.shared_stream() == first.shared_stream());
 }
 
 TEST_CASE("a_second_peer_that_sends_a_stream_is_counted_and_by_option_refused") {
@@ -124,6 +138,90 @@ TEST_CASE("streams_without_number_take_a_bounded_number_of_places") {
   CHECK(admitted(admission, alice, {"node", {2}}, {0}, start + 11s).empty());
 }
 
+TEST_CASE("names_of_streams_take_a_bounded_number_of_bytes") {
+  FrameAdmission admission({.claim_silence = 10s, .names_bytes_max = 1000});
+  const auto named = [](std::size_t bytes, std::uint64_t life) {
+    return StreamId{std::string(bytes, 'x'), {life}};
+  };
+  CHECK(admitted(admission, alice, named(600, 1), {0}) == Positions{0});
+  CHECK(admitted(admission, alice, named(400, 2), {0}, start + 5s) == Positions{0});
+  CHECK(admitted(admission, alice, named(1, 3), {0, 1}, start + 5s).empty());
+  CHECK(admission.ledger().too_many_streams == 2);
+  CHECK(admitted(admission, alice, named(600, 1), {1}, start + 5s) == Positions{1}); // is known
+  CHECK(admitted(admission, alice, named(0, 4), {0}, start + 5s) == Positions{0});
+  // When the first two were silent for long enough, their bytes are free, and no more.
+  CHECK(admitted(admission, alice, named(1001, 5), {0}, start + 15s).empty());
+  CHECK(admitted(admission, alice, named(1000, 6), {0}, start + 15s) == Positions{0});
+  CHECK(admitted(admission, alice, named(1, 7), {0}, start + 15s).empty());
+}
+
+TEST_CASE("a_claim_of_a_peer_that_left_and_came_back_is_a_new_one") {
+  FrameAdmission admission({.refuse_contested = true});
+  const StreamId other{"other", {1}};
+  admitted(admission, alice, stream, {0});
+  admitted(admission, alice, other, {0});
+  admission.peer_left(alice);
+  CHECK(*admission.sender_of(stream) == alice); // was the last one
+  CHECK(admitted(admission, alice, stream, {1}) == Positions{1});
+  CHECK(admitted(admission, bob, stream, {2}).empty());
+  CHECK(admitted(admission, bob, other, {1}) == Positions{1});
+  admission.peer_left(alice);
+  CHECK(admitted(admission, alice, other, {2}).empty());
+  CHECK(admitted(admission, bob, stream, {2}) == Positions{2});
+}
+
+TEST_CASE("claims_that_come_and_go_are_those_of_a_simple_model") {
+  CHECK(rc::check([] {
+    FrameAdmission admission(
+        {.refuse_contested = true, .claim_silence = 3s, .streams_max = 4, .names_bytes_max = 6});
+    struct Known {
+      std::string peer;
+      bool left = false;
+      FrameAdmission::Time last;
+    };
+    std::map<std::string, Known> known;
+    FrameAdmission::Time now = start;
+    std::uint64_t next = 0;
+    const auto steps = *rc::gen::container<std::vector<std::tuple<int, int, int>>>(
+        rc::gen::tuple(rc::gen::inRange(0, 5), rc::gen::inRange(0, 6), rc::gen::inRange(0, 4)));
+    for (const auto& [peer_number, stream_number, what] : steps) {
+      const std::string peer(1, static_cast<char>('a' + peer_number));
+      const std::string node(static_cast<std::size_t>(stream_number) / 2, 'n');
+      const StreamId id{node, {static_cast<std::uint64_t>(stream_number)}};
+      const std::string key = node + std::to_string(stream_number);
+      if (what == 0)
+        now += 1s;
+      if (what == 1) {
+        admission.peer_left({0, peer});
+        for (auto& [of, stream_known] : known)
+          stream_known.left |= stream_known.peer == peer;
+        continue;
+      }
+      const auto has_room = [&] {
+        std::size_t bytes = node.size();
+        for (const auto& [of, unused] : known)
+          bytes += of.size() - 1;
+        return known.size() < 4 && bytes <= 6;
+      };
+      if (!known.contains(key) && !has_room())
+        std::erase_if(known, [&](const auto& entry) { return now - entry.second.last >= 3s; });
+      bool expected = false;
+      if (known.contains(key)) {
+        const Known& at = known[key];
+        expected = at.left || at.peer == peer || now - at.last >= 3s;
+      } else {
+        expected = has_room();
+      }
+      if (expected)
+        known[key] = {peer, false, now};
+      const Frame frame[] = {{{1}, {next++}, "x"}};
+      RC_ASSERT(admission.admit({0, peer}, FrameBatch::copy_of(id, frame), now).size() ==
+                (expected ? 1U : 0U));
+      RC_ASSERT(admission.ledger().balanced());
+    }
+  }));
+}
+
 TEST_CASE("a_position_set_holds_exactly_what_was_inserted_while_its_runs_suffice") {
   CHECK(rc::check([] {
     PositionSet set(1000);
@@ -155,6 +253,26 @@ TEST_CASE("runs_of_positions_that_meet_take_the_room_of_one") {
   for (const std::uint64_t position : {0, 10, 12, 11, 20}) // three runs
     CHECK(set.insert({position}));
   CHECK(set.insert({5})); // between the lowest two, which are still apart
+}
+
+TEST_CASE("positions_with_gaps_cost_no_move_of_all_runs_once_a_set_is_full") {
+  using Clock = std::chrono::steady_clock;
+  // The best of some rounds, of sets whose sizes are far apart.
+  const auto cost = [](std::size_t runs_max) {
+    auto best = Clock::duration::max();
+    PositionSet set(runs_max);
+    std::uint64_t position = 0;
+    for (std::size_t i = 0; i <= runs_max; ++i)
+      set.insert({position += 2});
+    for (int round = 0; round < 5; ++round) {
+      const auto begin = Clock::now();
+      for (int i = 0; i < 2000; ++i)
+        set.insert({position += 2});
+      best = std::min(best, Clock::now() - begin);
+    }
+    return best;
+  };
+  CHECK(cost(1U << 16U) < 20 * cost(1U << 4U)); // a move of all of them is a megabyte
 }
 
 TEST_CASE("a_forged_position_at_the_end_of_the_range_does_not_stop_a_stream") {

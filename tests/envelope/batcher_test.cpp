@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <string>
@@ -127,4 +128,37 @@ TEST_CASE("any_number_of_streams_in_any_order_keep_all_frames_in_the_order_of_ea
         got[batch.stream()].push_back(frame.to_frame());
     CHECK(got == expected);
   }
+}
+
+TEST_CASE("what_is_kept_of_streams_for_their_next_envelopes_is_bounded_in_bytes") {
+  EnvelopeBatcher batcher;
+  const std::string long_name(EnvelopeBatcher::kept_bytes_max, 'n');
+  // What the batcher keeps of a stream it gives to the next batch of it.
+  const auto again = [&](const std::string& node) {
+    const FrameBatch before = batches_of(batcher, Received({delivery(node, 0, "payload")}))[0];
+    const FrameBatch after = batches_of(batcher, Received({delivery(node, 1, "payload")}))[0];
+    CHECK(before.stream() == after.stream());
+    return before.shared_stream() == after.shared_stream();
+  };
+  CHECK(again("short"));
+  CHECK(!again(long_name));
+  // Many of middling size: some are kept, and not all.
+  std::vector<Delivery> deliveries;
+  for (std::size_t i = 0; i < EnvelopeBatcher::streams_max; ++i)
+    deliveries.push_back(delivery(std::to_string(i) + std::string(20'000, 'n'), 0, "payload"));
+  const auto first = batches_of(batcher, Received(deliveries));
+  const std::size_t kept = static_cast<std::size_t>(std::ranges::count_if(
+      first, [](const FrameBatch& batch) { return batch.shared_stream().use_count() > 1; }));
+  CHECK(kept > 5);
+  CHECK(kept * 20'000 <= EnvelopeBatcher::kept_bytes_max);
+}
+
+TEST_CASE("room_for_the_headers_of_a_flood_of_frames_is_not_kept") {
+  std::vector<Delivery> deliveries;
+  for (std::uint64_t i = 0; i < 20'000; ++i)
+    deliveries.push_back(delivery("a", i, ""));
+  EnvelopeBatcher batcher;
+  const auto batches = batches_of(batcher, Received(deliveries));
+  CHECK(batches.size() == 20);
+  CHECK(batches[0].shared_stream().use_count() == 20); // and the batcher has none
 }

@@ -7,15 +7,23 @@
 #include "../../legacy_envelope/src/intake.hpp"
 #include "../../legacy_envelope/src/outgoing_envelopes.hpp"
 #include "carriers.hpp"
+#include "no_descriptors.hpp"
 
+#include <datastream/envelope/admission.hpp>
 #include <datastream/envelope/framing.hpp>
+#include <datastream/envelope/tcp_receiver.hpp>
+#include <datastream/log_sink.hpp>
 
 #include <shortage.hpp>
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace datastream;
@@ -81,6 +89,33 @@ TEST_CASE("what_a_receiver_has_no_memory_for_is_lost_and_is_not_called_malformed
   CHECK(most_lost >= 100); // those of a batch for which there was no memory
 }
 
+TEST_CASE("what_an_admission_has_no_memory_for_is_counted_and_may_come_again") {
+  const StreamId a{"a", {1}};
+  const FrameBatch first = some_frames(a, 0, 20);
+  const FrameBatch with_duplicates = some_frames(a, 10, 20);
+  const FrameBatch other = some_frames({"a stream of somebody else's node", {1}}, 0, 5);
+  with_every_shortage([&](std::size_t n) {
+    FrameAdmission admission;
+    const FrameAdmission::Time now{};
+    std::size_t admitted = 0;
+    {
+      const Shortage shortage(n);
+      for (const FrameBatch* batch : {&first, &with_duplicates, &other}) {
+        admitted += admission.admit({0, "a peer"}, *batch, now).size();
+        admission.peer_left({0, "a peer"});
+      }
+    }
+    const AdmissionLedger before = admission.ledger();
+    CHECK(before.balanced());
+    CHECK(before.admitted == admitted);
+    CHECK((before.out_of_memory > 0) == Shortage::happened());
+    for (const FrameBatch* batch : {&first, &with_duplicates, &other})
+      admitted += admission.admit({0, "a peer"}, *batch, now).size();
+    CHECK(admitted == 35); // each of them once
+    CHECK(admission.sender_of(other.stream()) != nullptr);
+  });
+}
+
 TEST_CASE("what_a_sender_has_no_memory_for_is_lost_and_counted") {
   const FrameBatch batch = some_frames({"a", {1}}, 0, 100, 50);
   with_every_shortage([&](std::size_t n) {
@@ -102,6 +137,45 @@ TEST_CASE("what_a_sender_has_no_memory_for_is_lost_and_counted") {
     CHECK((ledger.lost.out_of_memory > 0) == Shortage::happened());
     CHECK(ledger.lost.total() == ledger.lost.out_of_memory + ledger.lost.send_queue_full);
   });
+}
+
+TEST_CASE("a_receiver_that_finds_no_memory_while_it_accepts_accepts_the_next_peer") {
+  for (std::size_t n = 0;; ++n) {
+    CAPTURE(n);
+    std::unique_ptr<Shortage> shortage; // of the receiver's thread, which fails to accept first
+    const LogSink before = set_log_sink([&](LogSeverity, std::string_view text) {
+      if (!shortage && text.find("cannot accept") != std::string_view::npos)
+        shortage = std::make_unique<Shortage>(n);
+    });
+    std::atomic<bool> happened{false};
+    std::atomic<bool> arrived{false};
+    {
+      auto receiver = TcpReceiver::open({}, {.on_batch = [&](const auto&, const auto&) {
+                                          happened = Shortage::happened();
+                                          Shortage::end();
+                                          arrived = true;
+                                        }});
+      REQUIRE(receiver);
+      const std::uint16_t port = (*receiver)->port();
+      RawSocket first(SOCK_STREAM);
+      {
+        const NoDescriptors none;
+        first.connect_to(port);
+        REQUIRE(eventually([&] { return (*receiver)->ledger().accept_failures > 0; }));
+      }
+      // Those for whom there is no memory are closed, and so call again.
+      const std::string envelope = framed(envelope_of({{"a", {1}}, {{1}, {0}, "x"}}));
+      CHECK(eventually([&] {
+        const RawSocket next = RawSocket::connected(SOCK_STREAM, port);
+        static_cast<void>(::send(next.fd(), envelope.data(), envelope.size(), MSG_NOSIGNAL));
+        return eventually([&] { return arrived.load(); }, std::chrono::milliseconds(100));
+      }));
+      CHECK((*receiver)->ledger().balanced());
+    }
+    set_log_sink(before);
+    if (!happened)
+      break;
+  }
 }
 
 TEST_CASE("a_framing_that_finds_no_memory_keeps_what_it_has") {

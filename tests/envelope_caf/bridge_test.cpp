@@ -369,6 +369,24 @@ TEST_CASE("a_slow_consumer_slows_a_peer_on_tcp_and_nothing_is_lost") {
   check_balanced(in);
 }
 
+TEST_CASE("a_bridge_may_be_closed_with_the_longest_deadline_that_there_is") {
+  EnvelopeSystem test;
+  const auto consumer = spawn_consumer(test.system);
+  Bridge in = bridge(test.system, {.into = consumer, .links = {{.listen = TcpListen{}}}});
+  const auto fanout = spawn_fanout(test.system);
+  Bridge out = bridge(test.system,
+                      {.from = EndpointRef(fanout),
+                       .links = {{.send_to = TcpPeer{.host = "127.0.0.1", .port = in.port(0)}}}});
+  EventBatch delivery;
+  delivery.frames = frames_of({"n", {1}}, 0, 1000);
+  REQUIRE(ask<EndpointTick>(test.system, fanout, publish_atom_v, delivery));
+  REQUIRE(eventually([&] { return out.ledger().links.at(0).sent->offered == 1000; }));
+  CHECK(out.close(std::chrono::milliseconds::max()));
+  CHECK(out.ledger().links.at(0).sent->sent == 1000);
+  stop(fanout);
+  stop(consumer);
+}
+
 TEST_CASE("what_a_bridge_had_not_looked_at_when_it_was_closed_is_counted") {
   EnvelopeSystem test;
   HeldTaker taker(test.system);

@@ -89,7 +89,7 @@ TEST_CASE("a_sink_that_waits_for_its_consumer_keeps_a_bounded_number_of_bytes") 
   EnvelopeSystem test;
   HeldTaker taker(test.system);
   const std::string payload(1000, 'x');
-  const std::size_t size = envelope(stream, 0, payload).size();
+  const std::size_t size = envelope(stream, 0, payload).size() + 256; // what it takes besides
   const auto sink =
       spawn_sink(test.system, {.into = taker.actor(), .waiting_bytes = 10 * size}).value();
   // Nobody waits for answers: the first one goes to the taker, ten wait, the others are dropped.
@@ -102,6 +102,19 @@ TEST_CASE("a_sink_that_waits_for_its_consumer_keeps_a_bounded_number_of_bytes") 
   taker.release();
   REQUIRE(eventually([&] { return ledger_of(test.system, sink).delivered == 11; }));
   CHECK(taker.frames() == 11);
+}
+
+TEST_CASE("envelopes_without_payloads_fill_the_memory_of_a_sink_as_well") {
+  EnvelopeSystem test;
+  HeldTaker taker(test.system);
+  const auto sink =
+      spawn_sink(test.system, {.into = taker.actor(), .waiting_bytes = 100'000}).value();
+  for (std::uint64_t position = 0; position < 1000; ++position)
+    compat::anon_send(sink, DatastreamFrame{envelope(stream, position, "")});
+  const SinkLedger held = ledger_of(test.system, sink);
+  CHECK(held.waiting > 100);
+  CHECK(held.waiting < 400);
+  CHECK(held.sink_full == 999 - held.waiting);
 }
 
 TEST_CASE("envelopes_that_come_while_a_consumer_is_busy_reach_it_in_one_batch") {

@@ -1,6 +1,7 @@
 #include <datastream/envelope_caf/bridge.hpp>
 
 #include "bridge_actor.hpp"
+#include "deadline.hpp"
 #include "failure.hpp"
 
 #include <datastream/actors/type_ids.hpp>
@@ -225,7 +226,7 @@ BridgeLedger Bridge::State::ledger() const {
 bool Bridge::close(std::chrono::milliseconds deadline) {
   if (state_->last)
     return true;
-  const auto limit = std::chrono::steady_clock::now() + deadline;
+  const auto limit = deadline_in(deadline);
   bool all = true;
   for (const auto& sender : state_->parts->senders) {
     const auto left = limit - std::chrono::steady_clock::now();

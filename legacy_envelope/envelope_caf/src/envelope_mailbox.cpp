@@ -20,7 +20,8 @@ EnvelopeMailbox::Promise EnvelopeMailbox::receive(const DatastreamFrame& frame) 
   auto promise = self_->make_response_promise<caf::unit_t>();
   ++messages_;
   const auto envelope = decode_envelope(frame.payload);
-  if (!envelope || frame.payload.size() > bytes_max_ - waiting_bytes_) {
+  const std::size_t bytes = overhead + frame.payload.size();
+  if (!envelope || bytes > bytes_max_ - waiting_bytes_) {
     if (envelope)
       ++sink_full_;
     else
@@ -31,7 +32,7 @@ EnvelopeMailbox::Promise EnvelopeMailbox::receive(const DatastreamFrame& frame) 
   Sender& sender = sender_at(address);
   sender.envelopes += frame.payload;
   sender.sizes.push_back(frame.payload.size());
-  waiting_bytes_ += frame.payload.size();
+  waiting_bytes_ += bytes;
   ++waiting_;
   waiting_promises_.push_back(promise);
   if (!feed_.busy())
@@ -85,7 +86,7 @@ void EnvelopeMailbox::offer(Sender& sender) {
   if (sender.sizes.empty())
     return;
   waiting_ -= sender.sizes.size();
-  waiting_bytes_ -= sender.envelopes.size();
+  waiting_bytes_ -= sender.sizes.size() * overhead + sender.envelopes.size();
   const BlockPtr block = adopt_string(std::exchange(sender.envelopes, {}));
   if (!block)
     throw std::bad_alloc();

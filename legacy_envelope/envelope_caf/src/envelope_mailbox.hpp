@@ -12,8 +12,10 @@
 #include <caf/typed_response_promise.hpp>
 #include <caf/unit.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,10 +32,14 @@ class EnvelopeMailbox {
 public:
   using Promise = caf::typed_response_promise<caf::unit_t>;
 
-  /// Peers have names on `link`. At most `bytes_max` of envelopes wait; what is beyond is dropped.
-  /// Whoever sent something is watched: `sender_down_atom` tells its end.
+  /// What an envelope that waits takes besides its bytes: a promise, its size, and as much again,
+  /// for they lie in memory that grows by doubling.
+  static constexpr std::size_t overhead = 256;
+
+  /// Peers have names on `link`. Envelopes that wait take at most `bytes_max` of memory; what is
+  /// beyond is dropped. Whoever sent something is watched: `sender_down_atom` tells its end.
   EnvelopeMailbox(caf::event_based_actor* self, Feed& feed, std::size_t link, std::size_t bytes_max)
-      : self_(self), feed_(feed), link_(link), bytes_max_(bytes_max) {}
+      : self_(self), feed_(feed), link_(link), bytes_max_(std::min(bytes_max, block_max)) {}
 
   /// Takes the current message of the actor.
   Promise receive(const DatastreamFrame& frame);
@@ -48,6 +54,9 @@ public:
   void add_to(SinkLedger& ledger) const;
 
 private:
+  /// All envelopes of a sender may lie in one block, whose offsets have 32 bits.
+  static constexpr std::size_t block_max = std::numeric_limits<std::uint32_t>::max();
+
   struct Sender {
     PeerName name{};
     std::optional<compat::DownWatch> watch{}; // none for those who do not say who they are

@@ -23,24 +23,22 @@ void Feed::declare(const DatastreamSnapshot& catalog) {
 }
 
 void Feed::offer(const PeerName& peer, const FrameBatch& batch) {
-  admitted_.clear();
-  admission_.admit(peer, batch, std::chrono::steady_clock::now(), admitted_);
-  for (FrameBatch& frames : admitted_) {
-    const std::size_t count = frames.size();
-    EventBatch delivery;
-    delivery.frames = std::move(frames);
-    ledger_.in_transit += count;
-    ++requests_;
-    compat::request_to_the_end(
-        self_, into_, [this, count](const EndpointTick&) { answered(count, ledger_.delivered); },
-        [this, count](const caf::error& error) {
-          if (!std::exchange(error_logged_, true))
-            log_message(LogSeverity::error, "frames of legacy peers are not taken over: " +
-                                                compat::render(self_->system(), error));
-          answered(count, ledger_.undelivered);
-        },
-        publish_atom_v, std::move(delivery));
-  }
+  EventBatch delivery;
+  delivery.frames = admission_.admit(peer, batch, std::chrono::steady_clock::now());
+  const std::size_t count = delivery.frames.size();
+  if (count == 0)
+    return;
+  ledger_.in_transit += count;
+  ++requests_;
+  compat::request_to_the_end(
+      self_, into_, [this, count](const EndpointTick&) { answered(count, ledger_.delivered); },
+      [this, count](const caf::error& error) {
+        if (!std::exchange(error_logged_, true))
+          log_message(LogSeverity::error, "frames of legacy peers are not taken over: " +
+                                              compat::render(self_->system(), error));
+        answered(count, ledger_.undelivered);
+      },
+      publish_atom_v, std::move(delivery));
 }
 
 void Feed::answered(std::size_t frames, std::uint64_t& count) {

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <vector>
 
 namespace datastream {
 
@@ -43,8 +42,7 @@ private:
   caf::actor into_;
   FrameAdmission admission_;
   std::function<void()> on_idle_;
-  std::vector<FrameBatch> admitted_; // memory that is used again
-  std::size_t requests_ = 0;         // that were not answered yet
+  std::size_t requests_ = 0; // that were not answered yet
   SinkLedger ledger_;
   bool error_logged_ = false;
 };

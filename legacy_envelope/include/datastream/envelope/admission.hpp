@@ -7,12 +7,14 @@
 #include <datastream/model/ids.hpp>
 
 #include <chrono>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
-#include <vector>
 
 namespace datastream {
 
@@ -21,9 +23,11 @@ struct AdmissionOptions {
   bool refuse_contested = false;
   /// Silence after which a peer's claim to a stream is over.
   std::chrono::steady_clock::duration claim_silence = defaults::claim_silence;
-  /// Streams that are known at a time. Who they are is a peer's choice, so there is a bound; at it
-  /// those that were silent for `claim_silence` are forgotten.
+  /// Streams that are known at a time, and bytes that the names of their nodes have together. Who
+  /// they are is a peer's choice, so there are bounds; at one of them those that were silent for
+  /// `claim_silence` are forgotten.
   std::size_t streams_max = defaults::admission_streams;
+  std::size_t names_bytes_max = 16U << 20U;
 };
 
 /// What became of the frames that arrived.
@@ -52,7 +56,7 @@ struct AdmissionLedger {
 struct PeerName {
   std::size_t link = 0;
   std::string name;
-  friend bool operator==(const PeerName&, const PeerName&) = default;
+  friend auto operator<=>(const PeerName&, const PeerName&) = default;
 };
 
 /// Stands where frames of legacy peers enter. An envelope says whose frame it is and nothing proves
@@ -69,12 +73,12 @@ public:
 
   explicit FrameAdmission(AdmissionOptions options = {}) : options_(options) {}
 
-  /// Appends to `admitted` the frames of `batch` that are let in, in runs that share its memory.
-  void admit(const PeerName& peer, const FrameBatch& batch, Time now,
-             std::vector<FrameBatch>& admitted) noexcept;
+  /// The frames of `batch` that are let in, in their order: `batch` itself, or one that shares its
+  /// memory for payloads. The name of a stream is in memory once, in all that is let in of it.
+  FrameBatch admit(const PeerName& peer, const FrameBatch& batch, Time now) noexcept;
 
   /// The peer sends no more: its claims are free.
-  void peer_left(const PeerName& peer);
+  void peer_left(const PeerName& peer) noexcept;
 
   /// Frames of this stream do not come from peers: whatever they send of it is refused, unless
   /// some of it was let in before. Returns whether it is refused.
@@ -86,20 +90,46 @@ public:
   const AdmissionLedger& ledger() const noexcept { return ledger_; }
 
 private:
+  using StreamIdPtr = std::shared_ptr<const StreamId>;
+
+  /// One that claims streams, or did until it left.
+  struct Peer {
+    PeerName name;
+    bool has_left = false;
+  };
+  using PeerPtr = std::shared_ptr<Peer>;
+
   struct Stream {
-    PeerName peer;
-    bool claimed = true; // false: its peer has left
-    Time last_frame;
+    PeerPtr peer{}; // null when there was no memory to note it
+    Time last_frame{};
+    std::list<const StreamId*>::iterator age{};
     PositionSet seen{defaults::admission_runs};
   };
 
-  Stream* open(const StreamId& id, const PeerName& peer, Time now);
-  bool make_room(Time now);
+  /// By what is pointed at.
+  struct Less {
+    using is_transparent = void;
+    static const StreamId& key(const StreamIdPtr& stream) { return *stream; }
+    static const StreamId& key(const StreamId& stream) { return stream; }
+    static const PeerName& key(const PeerPtr& peer) { return peer->name; }
+    static const PeerName& key(const PeerName& peer) { return peer; }
+    bool operator()(const auto& a, const auto& b) const { return key(a) < key(b); }
+  };
+  using Streams = std::map<StreamIdPtr, Stream, Less>;
+
+  Streams::iterator open(const StreamIdPtr& id, Time now);
+  bool has_room(const StreamId& id) const noexcept;
+  void forget_silent(Time now) noexcept;
+  void claim(Stream& stream, const PeerName& name);
+  void let_go(PeerPtr& peer) noexcept;
+  FrameBatch let_in(const StreamIdPtr& id, PositionSet& seen, const FrameBatch& batch) noexcept;
 
   AdmissionOptions options_;
-  std::map<StreamId, Stream> streams_;
+  Streams streams_;
+  std::list<const StreamId*> by_age_; // those of `streams_`, by their last frames
+  std::size_t names_bytes_ = 0;       // of `streams_`
+  std::set<PeerPtr, Less> peers_;     // that claim streams
   std::set<StreamId> kept_out_;
-  Time full_until_{}; // no stream can be forgotten before
   AdmissionLedger ledger_;
 };
 

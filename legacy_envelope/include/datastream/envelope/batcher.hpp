@@ -26,6 +26,9 @@ class EnvelopeBatcher {
 public:
   /// Streams that are collected at the same time.
   static constexpr std::size_t streams_max = 64;
+  /// Bytes that it keeps of streams without envelopes, for their next ones: names, which are a
+  /// peer's choice, and room for headers.
+  static constexpr std::size_t kept_bytes_max = 256U << 10U;
 
   /// Notes an envelope whose payload lies in `block`, the same for all until `take`. False, with
   /// nothing noted: take first, for there are as many streams as can be. Throws `std::bad_alloc`,
@@ -56,10 +59,16 @@ private:
   struct Group {
     std::shared_ptr<const StreamId> stream;
     std::vector<FrameHeader> headers;
+
+    std::size_t bytes() const noexcept {
+      return sizeof(Group) + sizeof(StreamId) + stream->node.value.capacity() +
+             headers.capacity() * sizeof(FrameHeader);
+    }
   };
 
   /// Makes the group of the envelope's stream the recent one. False: there are as many as can be.
   bool find_group(const EnvelopeView& envelope);
+  void forget_groups() noexcept;
 
   // Groups outlive `take`, for the next envelopes will be of the same streams. The first `used_`
   // have frames.

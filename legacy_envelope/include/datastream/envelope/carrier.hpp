@@ -88,8 +88,10 @@ struct ReceiverLedger {
   /// Datagrams that the kernel dropped because nobody took them in time, as far as it tells. They
   /// never were received. UDP.
   std::uint64_t kernel_dropped = 0;
-  ConnectionCounts connections;      ///< TCP
-  std::uint64_t accept_failures = 0; ///< the system could not accept; the peer waits. TCP
+  ConnectionCounts connections; ///< TCP
+  /// Attempts to accept that failed, for want of descriptors or memory; the peer waits, or at worst
+  /// is let go. TCP.
+  std::uint64_t accept_failures = 0;
 
   /// received = malformed + not allowed + out of memory + handler failed + held + handed on; and
   /// the connections are balanced.

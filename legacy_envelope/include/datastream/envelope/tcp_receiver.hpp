@@ -26,7 +26,8 @@ struct TcpListen {
   /// closed.
   std::size_t envelope_max = defaults::envelope_bytes_max;
   /// Connections at the same time. Each holds at most what two of the largest envelopes take,
-  /// and only once their bytes have arrived.
+  /// and only once their bytes have arrived; one that is idle between envelopes less than half a
+  /// megabyte.
   std::size_t connections_max = defaults::tcp_connections;
   TcpKeepalive keepalive{};
 };

@@ -79,8 +79,8 @@ struct BridgeLedger {
 /// the envelope and are not sent.
 ///
 /// Never holds up `from`: what a link does not take in time is dropped at its sender and counted.
-/// What `into` does not take in time holds up the receivers, and so the peers on TCP; on UDP the
-/// kernel drops it.
+/// What `into` does not take in time, beyond 64 MiB of memory, holds up the receivers, and so the
+/// peers on TCP; on UDP the kernel drops it.
 ///
 /// Ownership: move-only; its end closes all links, whatever was sent by then. Destroy it before the
 /// actor system. Thread safety: one thread at a time; not from an actor that shares CAF's workers,

@@ -25,8 +25,9 @@ struct SinkOptions {
   /// Names of channels, which envelopes do not have; see `load_catalog`. Without them frames are
   /// stored whole and shown raw.
   DatastreamSnapshot catalog{};
-  /// Bytes of envelopes that wait until `into` has taken over what came before. Those who send
-  /// requests and wait for answers never come near it.
+  /// Memory of envelopes that wait until `into` has taken over what came before, which is as much
+  /// at most: their bytes, and 256 more for each. At most 4 GiB. Those who send requests and wait
+  /// for answers never come near it.
   std::size_t waiting_bytes = defaults::sender_bytes;
 };
 
