@@ -2,6 +2,7 @@
 /// The older way into a stream: a mux and a sink, without catalog and subscribers
 /// (specification 4.1, 9.2).
 
+#include <datastream/detail/record_buffer.hpp>
 #include <datastream/model/frame.hpp>
 #include <datastream/model/frame_batch.hpp>
 #include <datastream/model/ids.hpp>
@@ -16,11 +17,6 @@
 #include <vector>
 
 namespace datastream {
-
-namespace detail {
-template <class R>
-struct RecordText; // `datastream/record.hpp` defines it
-}
 
 /// Takes what an emitter drains.
 class FrameSink {
