@@ -188,6 +188,16 @@ TEST_CASE("a_sink_ends_with_its_consumer") {
   CHECK(eventually([&] { return !courier.deliver(envelope(stream, 1, "x")); }));
 }
 
+TEST_CASE("nobody_but_its_consumer_ends_a_sink") {
+  FedConsumer test;
+  const caf::error reason = caf::exit_reason::remote_link_unreachable;
+  for (const std::uint64_t ticket : {std::uint64_t{0}, UINT64_MAX})
+    compat::anon_send(test.sink, taker_down_atom_v, ticket, reason);
+  Courier courier(test.system, test.sink);
+  CHECK(courier.deliver(envelope(stream, 0, "payload")));
+  CHECK(stored_frames(test.system, test.consumer) == 1);
+}
+
 TEST_CASE("a_sink_that_has_nobody_to_feed_is_not_spawned") {
   EnvelopeSystem test;
   const auto sink = spawn_sink(test.system, {});

@@ -12,6 +12,7 @@
 
 #include <caf/actor_addr.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -37,7 +38,7 @@ struct BridgeActor::State {
   Feed feed;
   EnvelopeMailbox mailbox;
   Subscriber subscriber;
-  std::optional<compat::DownWatch> taker;
+  std::optional<compat::TicketedDownWatch> taker;
   std::uint64_t carried = 0;
   const Subscribe request{.name = "bridge"};
 };
@@ -95,10 +96,13 @@ caf::behavior BridgeActor::make_behavior() {
         return follow(this, state_->subscriber, endpoint, state_->sending(), state_->request);
       },
       [this](poll_atom) { state_->take_arrivals(); }, [this](ledger_atom) { return ledger(); },
-      [this](sender_down_atom, const caf::actor_addr& gone, const caf::error&) {
-        state_->mailbox.left(gone);
+      [this](sender_down_atom, const caf::actor_addr& gone, std::uint64_t ticket,
+             const caf::error&) { state_->mailbox.left(gone, ticket); },
+      [this](taker_down_atom, std::uint64_t ticket, const caf::error& reason) {
+        if (state_->taker && state_->taker->sent(ticket))
+          quit(reason);
       },
-      [this](taker_down_atom, const caf::error& reason) { quit(reason); }, peer_errors(this));
+      peer_errors(this));
 }
 
 SinkLedger BridgeActor::ledger() const {

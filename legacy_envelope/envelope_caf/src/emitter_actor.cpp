@@ -12,6 +12,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/sec.hpp>
 
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -49,8 +50,8 @@ caf::behavior EmitterActor::make_behavior() {
           ship();
       },
       [this](retry_atom) { look_for_sink(); },
-      [this](down_atom, const caf::actor_addr& gone, const caf::error& reason) {
-        if (sink_ && sink_.address() == gone)
+      [this](down_atom, std::uint64_t ticket, const caf::error& reason) {
+        if (watch_ && watch_->sent(ticket))
           lost(reason);
       },
       peer_errors(this),
@@ -71,7 +72,7 @@ void EmitterActor::look_for_sink() {
 
 void EmitterActor::found(const caf::actor& sink) {
   sink_ = sink;
-  watch_.emplace(sink, caf::actor(this), down_atom_v, sink.address());
+  watch_.emplace(sink, caf::actor(this), down_atom_v);
   if (const auto* remote = std::get_if<RemoteEndpoint>(&peer_.sink))
     search_.found(*remote);
   queue_->note(&SenderLedger::connects);

@@ -43,10 +43,10 @@ private:
   SinkPeer peer_;
   OutgoingEnvelopes outgoing_;
 
-  caf::actor sink_;                        // null while it is looked for, or gone
-  std::optional<compat::DownWatch> watch_; // of the sink
-  bool gone_ = false;                      // for ever
-  Search search_;                          // for a remote sink
+  caf::actor sink_;                                // null while it is looked for, or gone
+  std::optional<compat::TicketedDownWatch> watch_; // of the sink
+  bool gone_ = false;                              // for ever
+  Search search_;                                  // for a remote sink
   bool refusal_logged_ = false;
 
   // Of the envelopes that were shipped last. Answers that come after the sink was lost carry a

@@ -50,9 +50,9 @@ EnvelopeMailbox::Sender& EnvelopeMailbox::sender_at(const caf::actor_addr& addre
   return at->second;
 }
 
-void EnvelopeMailbox::left(const caf::actor_addr& sender) {
+void EnvelopeMailbox::left(const caf::actor_addr& sender, std::uint64_t ticket) {
   const auto known = senders_.find(sender);
-  if (known == senders_.end())
+  if (known == senders_.end() || !known->second.watch || !known->second.watch->sent(ticket))
     return;
   // What it sent last goes ahead of what others send of its streams.
   offer(known->second);

@@ -44,7 +44,7 @@ public:
   /// Takes the current message of the actor.
   Promise receive(const DatastreamFrame& frame);
   /// An actor is gone, whether it has sent something or not.
-  void left(const caf::actor_addr& sender);
+  void left(const caf::actor_addr& sender, std::uint64_t ticket);
   /// The feed has taken over what it was given: answers, and gives it what waits.
   void taken_over();
   /// The actor ends: those who wait for an answer get an error.
@@ -59,8 +59,8 @@ private:
 
   struct Sender {
     PeerName name{};
-    std::optional<compat::DownWatch> watch{}; // none for those who do not say who they are
-    std::string envelopes{};                  // that wait, one behind the other
+    std::optional<compat::TicketedDownWatch> watch{}; // none for those who do not say who they are
+    std::string envelopes{};                          // that wait, one behind the other
     std::vector<std::size_t> sizes{};
   };
 

@@ -11,6 +11,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/exit_reason.hpp>
 
+#include <cstdint>
 #include <utility>
 
 namespace datastream {
@@ -23,7 +24,7 @@ struct SinkActor::State {
 
   Feed feed;
   EnvelopeMailbox mailbox;
-  compat::DownWatch taker;
+  compat::TicketedDownWatch taker;
 };
 
 SinkActor::SinkActor(caf::actor_config& config, SinkOptions options)
@@ -43,10 +44,12 @@ caf::behavior SinkActor::make_behavior() {
         state_->mailbox.add_to(ledger);
         return ledger;
       },
-      [this](sender_down_atom, const caf::actor_addr& gone, const caf::error&) {
-        state_->mailbox.left(gone);
+      [this](sender_down_atom, const caf::actor_addr& gone, std::uint64_t ticket,
+             const caf::error&) { state_->mailbox.left(gone, ticket); },
+      [this](taker_down_atom, std::uint64_t ticket, const caf::error& reason) {
+        if (state_->taker.sent(ticket))
+          quit(reason);
       },
-      [this](taker_down_atom, const caf::error& reason) { quit(reason); },
       peer_errors(this),
   };
 }

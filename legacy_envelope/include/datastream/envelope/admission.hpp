@@ -27,7 +27,7 @@ struct AdmissionOptions {
   /// they are is a peer's choice, so there are bounds; at one of them those that were silent for
   /// `claim_silence` are forgotten.
   std::size_t streams_max = defaults::admission_streams;
-  std::size_t names_bytes_max = 16U << 20U;
+  std::size_t names_bytes_max = defaults::admission_names;
 };
 
 /// What became of the frames that arrived.

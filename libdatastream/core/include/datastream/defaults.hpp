@@ -86,6 +86,8 @@ inline constexpr std::size_t host_processes = 1024;
 inline constexpr std::chrono::seconds claim_silence{10};
 /// Streams of legacy peers that are known at a time.
 inline constexpr std::size_t admission_streams = 10'000;
+/// Bytes of the names of their nodes, which are a peer's choice, too.
+inline constexpr std::size_t admission_names = 16U << 20U;
 /// Runs of positions that are remembered of each: as many gaps as reordering and loss leave within
 /// any delay of a network; more are taken for seen.
 inline constexpr std::size_t admission_runs = 4096;
