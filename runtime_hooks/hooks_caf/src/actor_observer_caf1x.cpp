@@ -9,6 +9,7 @@
 #include <caf/detail/actor_system_config_access.hpp>
 #include <caf/detail/default_mailbox.hpp>
 #include <caf/detail/mailbox_factory.hpp>
+#include <caf/intrusive/stack.hpp>
 #include <caf/mailbox_element.hpp>
 #include <caf/scheduled_actor.hpp>
 #include <caf/thread_hook.hpp>
@@ -62,8 +63,30 @@ std::string message_type_name(const caf::mailbox_element& element) {
   return name;
 }
 
-/// A mailbox that counts. A message is handled from when it is taken until the next one is asked
-/// for.
+/// Where CAF keeps the messages that an actor has skipped, until it puts them back. Nothing else
+/// tells a skipped message from one that was handled. Only explicit instantiations may name a
+/// private member.
+using Stash = caf::intrusive::stack<caf::mailbox_element>;
+Stash& stash_of(caf::scheduled_actor& actor);
+Stash& stash_of(caf::blocking_actor& actor);
+
+template <class Owner, Stash Owner::* Member>
+struct StashOf {
+  friend Stash& stash_of(Owner& actor) { return actor.*Member; }
+};
+template struct StashOf<caf::scheduled_actor, &caf::scheduled_actor::stash_>;
+template struct StashOf<caf::blocking_actor, &caf::blocking_actor::stash_>;
+
+/// The message that was skipped last and not put back yet. Null: there is none.
+caf::mailbox_element* last_of(Stash& stash) {
+  caf::mailbox_element* const last = stash.pop();
+  if (last)
+    stash.push(last);
+  return last;
+}
+
+/// A mailbox that counts. A message is being handled from when it is taken until the next one is
+/// asked for; then it was skipped if it is in the stash.
 template <class Owner>
 class CountingMailbox final : public caf::detail::default_mailbox {
   using Base = caf::detail::default_mailbox;
@@ -76,8 +99,13 @@ public:
     stats_->arrived();
     return Base::push_back(std::move(element));
   }
-  void push_front(caf::mailbox_element_ptr element) override { // put back, to be taken again
-    stats_->arrived();
+  void push_front(caf::mailbox_element_ptr element) override {
+    if (element.get() == handling_)
+      skipped();
+    if (element.get() == skipped_)
+      skipped_ = last_of(stash_of(owner_)); // it waits on, and CAF has taken it from the stash
+    else
+      stats_->arrived(); // a new one, from a `caf::mail_cache`
     Base::push_front(std::move(element));
   }
   caf::mailbox_element_ptr pop_front() override {
@@ -86,7 +114,7 @@ public:
     if (element) {
       stats_->handling(owner_, message_type_key(*element),
                        [&] { return message_type_name(*element); });
-      handling_ = true;
+      handling_ = element.get();
     }
     return element;
   }
@@ -102,13 +130,23 @@ public:
 
 private:
   void finish() {
-    if (std::exchange(handling_, false))
-      stats_->handled();
+    if (!handling_)
+      return;
+    if (handling_ == last_of(stash_of(owner_)))
+      return skipped();
+    handling_ = nullptr;
+    stats_->handled();
+  }
+  void skipped() {
+    skipped_ = std::exchange(handling_, nullptr);
+    stats_->skipped();
   }
 
   Owner& owner_;
   const std::shared_ptr<ActorStats> stats_;
-  bool handling_ = false;
+  // Only compared, for what was handled is gone.
+  const caf::mailbox_element* handling_ = nullptr; // taken, and its fate is not known yet
+  const caf::mailbox_element* skipped_ = nullptr;  // that was skipped last and is not put back yet
 };
 
 class CountingMailboxes final : public caf::detail::mailbox_factory {

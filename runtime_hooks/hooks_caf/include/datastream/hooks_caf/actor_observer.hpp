@@ -38,8 +38,12 @@ class Observation;
 /// or an error is in exactly one more report, with its reason; one that ended well is in at most
 /// one.
 ///
+/// A message that an actor skips, or puts off until a response that it awaits, waits on: it is part
+/// of the mailbox's depth, and counts once, when it is handled.
+///
 /// Ownership: must outlive neither the system nor its configuration; actors keep what they need.
-/// Thread safety: `report_to` from any thread; the rest while the program is set up.
+/// Thread safety: `report_to` from any thread but the hook's own; the rest while the program is set
+/// up.
 class ActorObserver {
 public:
   explicit ActorObserver(ObserveOptions options = {});
