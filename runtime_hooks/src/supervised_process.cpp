@@ -335,7 +335,7 @@ void SupervisedProcess::pass_on(bool is_stderr, std::string_view chunk) noexcept
   } catch (const std::exception& error) { // a mistake of the caller's observer
     fault(what, error.what());
   } catch (...) {
-    fault(what, {});
+    fault(what, std::string_view());
   }
 }
 

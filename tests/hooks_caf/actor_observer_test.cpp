@@ -4,6 +4,7 @@
 #include <datastream/hooks_caf/actor_observer.hpp>
 #include <datastream/hooks_caf/spawn_observed.hpp>
 
+#include <caf/blocking_actor.hpp>
 #include <caf/stateful_actor.hpp>
 
 // clang-format off
@@ -16,6 +17,7 @@
 #include <condition_variable>
 #include <latch>
 #include <map>
+#include <thread>
 
 using namespace datastream;
 using namespace datastream::test;
@@ -327,6 +329,101 @@ TEST_CASE("beyond_the_bound_the_busiest_are_reported_and_the_others_counted") {
     stop(actor);
 }
 
+TEST_CASE("a_message_that_is_skipped_waits_and_counts_once_when_it_is_handled") {
+  ObservedSystem test;
+  const auto actor = spawn_observed(test.system, [](caf::event_based_actor* self) -> caf::behavior {
+    self->set_default_handler(caf::skip);
+    return {[self](float) { self->become([](int) {}, [](float) {}); }};
+  });
+  for (int i = 0; i < 50; ++i)
+    compat::anon_send(actor, i);
+  REQUIRE(eventually([&] {
+    const auto now = test.recorder->latest(actor);
+    return now && now->mailbox_depth == 50;
+  }));
+  const ActorSnapshot waiting = *test.recorder->latest(actor);
+  CHECK(waiting.exact);
+  CHECK(waiting.messages_processed == 0);
+  CHECK(waiting.message_type_counts.empty());
+  CHECK_FALSE(waiting.last_msg_type);
+  compat::anon_send(actor, std::string("nobody ever wants this"));
+  compat::anon_send(actor, 1.0F);
+  REQUIRE(eventually([&] {
+    const auto now = test.recorder->latest(actor);
+    return now && now->messages_processed == 51;
+  }));
+  const ActorSnapshot now = *test.recorder->latest(actor);
+  CHECK(now.mailbox_depth == 1); // the text
+  REQUIRE(now.message_type_counts.size() == 2);
+  CHECK(now.message_type_counts[0].count == 50);
+  CHECK(now.message_type_counts[1].count == 1);
+  CHECK(now.last_msg_type == now.message_type_counts[0].ty);
+  stop(actor);
+}
+
+TEST_CASE("what_comes_while_a_response_is_awaited_waits_and_counts_once") {
+  ObservedSystem test;
+  const auto open = std::make_shared<std::latch>(1);
+  const auto slow = test.system.spawn<caf::detached>([open]() -> caf::behavior {
+    return {[open](double value) {
+      open->wait();
+      return value;
+    }};
+  });
+  const auto actor =
+      spawn_observed(test.system, [slow](caf::event_based_actor* self) -> caf::behavior {
+        return {[=](float) {
+                  for (int i = 0; i < 3; ++i)
+                    compat::request(self, slow, caf::infinite, 1.0 * i).await([](double) {});
+                },
+                [](int) {}};
+      });
+  compat::anon_send(actor, 1.0F);
+  for (int i = 0; i < 100; ++i)
+    compat::anon_send(actor, i);
+  REQUIRE(eventually([&] {
+    const auto now = test.recorder->latest(actor);
+    return now && now->mailbox_depth == 100 && now->messages_processed == 1;
+  }));
+  open->count_down();
+  REQUIRE(eventually([&] {
+    const auto now = test.recorder->latest(actor);
+    return now && now->messages_processed >= 104 && now->mailbox_depth == 0;
+  }));
+  const ActorSnapshot now = *test.recorder->latest(actor);
+  CHECK(now.messages_processed == 104); // with the three responses
+  CHECK(counted(now) == 104);
+  stop(actor);
+  stop(slow);
+}
+
+TEST_CASE("what_a_blocking_actor_skips_waits_and_counts_once") {
+  if constexpr (!compat::caf_is_1x)
+    return; // where nobody sees the messages of a blocking actor
+  ObservedSystem test;
+  const auto open = std::make_shared<std::latch>(1);
+  const auto actor = test.system.spawn([open](caf::blocking_actor* self) {
+    self->receive([](float) {}); // skips the numbers
+    open->wait();
+    for (int i = 0; i < 10; ++i)
+      self->receive([](int) {});
+    self->receive([](const std::string&) {});
+  });
+  for (int i = 0; i < 10; ++i)
+    compat::anon_send(actor, i);
+  compat::anon_send(actor, 1.0F);
+  REQUIRE(eventually([&] {
+    const auto now = test.recorder->latest(actor);
+    return now && now->mailbox_depth == 11; // with the one that it works on
+  }));
+  open->count_down();
+  REQUIRE(eventually([&] {
+    const auto now = test.recorder->latest(actor);
+    return now && now->messages_processed == 11 && counted(*now) == 11 && now->mailbox_depth == 0;
+  }));
+  compat::anon_send(actor, std::string("done"));
+}
+
 TEST_CASE("messages_that_wait_are_the_mailbox_s_depth") {
   ObservedSystem test;
   auto entered = std::make_shared<std::latch>(1);
@@ -374,6 +471,51 @@ TEST_CASE("reports_may_be_redirected_and_switched_off") {
   }));
   CHECK(second->size() == before);
   stop(actor);
+}
+
+TEST_CASE("reports_may_be_redirected_by_several_threads_at_once") {
+  ObservedSystem test;
+  const auto actor = spawn_observed<Worker>(test.system);
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&, off = i % 2 == 0] {
+      for (int round = 0; round < 50; ++round) {
+        test.config.observer.report_to(off ? nullptr : test.recorder);
+        compat::anon_send(actor, round);
+      }
+    });
+  threads.clear();
+  test.config.observer.report_to(test.recorder);
+  compat::anon_send(actor, 1);
+  CHECK(eventually([&] {
+    const auto now = test.recorder->latest(actor);
+    return now && now->messages_processed == 201;
+  }));
+  test.config.observer.report_to(nullptr);
+  stop(actor);
+}
+
+TEST_CASE("any_interval_is_brought_into_its_range") {
+  for (const auto given :
+       {0ms, std::chrono::milliseconds::min(), std::chrono::milliseconds::max()}) {
+    struct OddConfig : Config {
+      ActorObserver observer;
+      explicit OddConfig(std::chrono::milliseconds every) : observer({.interval = every}) {
+        observer.install(*this);
+      }
+    };
+    const auto recorder = std::make_shared<Recorder>();
+    OddConfig config(given);
+    config.observer.report_to(recorder);
+    caf::actor_system system{config};
+    const auto actor = spawn_observed<Worker>(system);
+    CHECK(ask<int>(system, actor, 1) == 1);
+    if (given <= 0ms)
+      CHECK(eventually([&] { return recorder->latest(actor).has_value(); }));
+    else
+      CHECK(recorder->size() == 0); // a day has not passed
+    stop(actor);
+  }
 }
 
 TEST_CASE("a_whole_program_is_observed_as_far_as_its_caf_allows") {
