@@ -5,7 +5,6 @@
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
-#include <caf/blocking_actor.hpp>
 #include <caf/detail/actor_system_config_access.hpp>
 #include <caf/detail/default_mailbox.hpp>
 #include <caf/detail/mailbox_factory.hpp>
@@ -68,14 +67,12 @@ std::string message_type_name(const caf::mailbox_element& element) {
 /// private member.
 using Stash = caf::intrusive::stack<caf::mailbox_element>;
 Stash& stash_of(caf::scheduled_actor& actor);
-Stash& stash_of(caf::blocking_actor& actor);
 
-template <class Owner, Stash Owner::* Member>
+template <Stash caf::scheduled_actor::* Member>
 struct StashOf {
-  friend Stash& stash_of(Owner& actor) { return actor.*Member; }
+  friend Stash& stash_of(caf::scheduled_actor& actor) { return actor.*Member; }
 };
-template struct StashOf<caf::scheduled_actor, &caf::scheduled_actor::stash_>;
-template struct StashOf<caf::blocking_actor, &caf::blocking_actor::stash_>;
+template struct StashOf<&caf::scheduled_actor::stash_>;
 
 /// The message that was skipped last and not put back yet. Null: there is none.
 caf::mailbox_element* last_of(Stash& stash) {
@@ -87,12 +84,11 @@ caf::mailbox_element* last_of(Stash& stash) {
 
 /// A mailbox that counts. A message is being handled from when it is taken until the next one is
 /// asked for; then it was skipped if it is in the stash.
-template <class Owner>
 class CountingMailbox final : public caf::detail::default_mailbox {
   using Base = caf::detail::default_mailbox;
 
 public:
-  CountingMailbox(Owner& owner, std::shared_ptr<Observation> observation)
+  CountingMailbox(caf::scheduled_actor& owner, std::shared_ptr<Observation> observation)
       : owner_(owner), stats_(std::make_shared<ActorStats>(std::move(observation), owner.id())) {}
 
   caf::intrusive::inbox_result push_back(caf::mailbox_element_ptr element) override {
@@ -142,7 +138,7 @@ private:
     stats_->skipped();
   }
 
-  Owner& owner_;
+  caf::scheduled_actor& owner_;
   const std::shared_ptr<ActorStats> stats_;
   // Only compared, for what was handled is gone.
   const caf::mailbox_element* handling_ = nullptr; // taken, and its fate is not known yet
@@ -154,10 +150,10 @@ public:
   explicit CountingMailboxes(std::shared_ptr<Observation> observation)
       : observation_(std::move(observation)) {}
   caf::abstract_mailbox* make(caf::scheduled_actor* owner) override {
-    return new CountingMailbox<caf::scheduled_actor>(*owner, observation_);
+    return new CountingMailbox(*owner, observation_);
   }
-  caf::abstract_mailbox* make(caf::blocking_actor* owner) override {
-    return new CountingMailbox<caf::blocking_actor>(*owner, observation_);
+  caf::abstract_mailbox* make(caf::blocking_actor*) override { // which have one of their own
+    return new caf::detail::default_mailbox;
   }
 
 private:

@@ -26,9 +26,9 @@ class Observation;
 ///       config.observer.report_to(
 ///           std::make_shared<datastream::ProducerStatsHook>(node.producer()));
 ///
-/// On CAF 1.x this observes every actor, exactly. CAF 0.17.6 has no place for that: there an actor
-/// is observed when it is spawned with `spawn_observed`, and `install_everywhere` sees the others
-/// from the scheduler.
+/// On CAF 1.x this observes every actor but blocking ones, exactly. CAF 0.17.6 has no place for
+/// that: there an actor is observed when it is spawned with `spawn_observed`, and
+/// `install_everywhere` sees the others from the scheduler.
 ///
 /// Workers are numbered as CAF numbers them, or on 1.x in the order in which they started; what
 /// runs elsewhere, detached actors above all, reports as worker 65535.

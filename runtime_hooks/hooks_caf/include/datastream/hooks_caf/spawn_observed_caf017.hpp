@@ -32,7 +32,7 @@ public:
 template <class Base>
 class Observed : public Base, public CountsItself {
   static_assert(std::is_base_of_v<caf::scheduled_actor, Base>,
-                "CAF 0.17.6 lets nobody see the messages of a blocking actor");
+                "CAF lets nobody see the messages of a blocking actor");
 
 public:
   template <class... Ts>
