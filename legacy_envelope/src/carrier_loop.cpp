@@ -1,10 +1,10 @@
 #include "carrier_loop.hpp"
 #include "failure.hpp"
 
+#include <datastream/detail/signals_blocked.hpp>
 #include <datastream/log_sink.hpp>
 
 #include <chrono>
-#include <csignal>
 #include <exception>
 #include <system_error>
 
@@ -14,22 +14,14 @@ namespace {
 /// What threw, for want of memory most likely, gets so long to pass.
 constexpr std::chrono::milliseconds pause{100};
 
-/// The program's signal handlers run on its own threads.
-void block_signals() {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);
-}
-
 } // namespace
 
 std::expected<void, CarrierError> CarrierLoop::start(std::string name,
                                                      std::function<void()> recover) {
   try {
-    thread_ = std::thread([this, name = std::move(name), recover = std::move(recover)] {
-      block_signals();
-      run(name, recover);
-    });
+    const detail::SignalsBlocked blocked;
+    thread_ = std::thread(
+        [this, name = std::move(name), recover = std::move(recover)] { run(name, recover); });
     return {};
   } catch (const std::system_error& error) {
     return failure(CarrierError::Kind::system,

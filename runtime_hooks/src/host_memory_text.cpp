@@ -38,7 +38,7 @@ std::optional<PressureLine> parse_pressure_line(std::string_view line) {
     else if (key == "total")
       total = to_number(word);
   }
-  if (!avg10 || !avg60 || !avg300 || !total)
+  if (!avg10 || !avg60 || !avg300 || !total || *avg10 < 0 || *avg60 < 0 || *avg300 < 0)
     return std::nullopt;
   return PressureLine{*avg10, *avg60, *avg300, *total};
 }

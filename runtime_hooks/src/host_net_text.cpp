@@ -4,9 +4,26 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace datastream::host {
+namespace {
+
+using Counters = std::array<std::uint64_t, 16>; // eight received, eight sent
+
+std::optional<Counters> parse_counters(std::string_view line) {
+  Counters counters{};
+  for (std::uint64_t& counter : counters) {
+    const auto number = to_number(take_word(line));
+    if (!number)
+      return std::nullopt;
+    counter = *number;
+  }
+  return counters;
+}
+
+} // namespace
 
 std::vector<NetInterfaceRecord> parse_net_dev(std::string_view text) {
   std::vector<NetInterfaceRecord> interfaces;
@@ -18,16 +35,11 @@ std::vector<NetInterfaceRecord> parse_net_dev(std::string_view text) {
       continue;
     const std::string_view name = trim(line.substr(0, colon));
     line.remove_prefix(colon + 1);
-    std::array<std::uint64_t, 16> columns{}; // eight received, eight sent
-    std::string_view last;
-    for (std::uint64_t& column : columns) {
-      last = take_word(line);
-      column = to_number(last).value_or(0);
-    }
-    if (name.empty() || last.empty())
+    const auto counters = parse_counters(line);
+    if (name.empty() || !counters)
       continue;
-    interfaces.push_back({std::string(name), columns[0], columns[8], columns[1], columns[9],
-                          columns[2], columns[10], columns[3], columns[11]});
+    const Counters& c = *counters;
+    interfaces.push_back({std::string(name), c[0], c[8], c[1], c[9], c[2], c[10], c[3], c[11]});
   }
   return interfaces;
 }

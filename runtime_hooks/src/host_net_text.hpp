@@ -8,7 +8,7 @@
 
 namespace datastream::host {
 
-/// Lines without a name or with too few columns are left out; a number that makes no sense is 0.
+/// Lines without a name, or without a number in each of the sixteen columns, are left out.
 std::vector<NetInterfaceRecord> parse_net_dev(std::string_view text);
 
 } // namespace datastream::host

@@ -310,8 +310,8 @@ HostStorageRecord HostProbe::storage() {
 HostGpuRecord HostProbe::gpu(const std::stop_token& stop) {
   auto record = begin_record<HostGpuRecord>(state_->gpu_seq);
   const auto start = Clock::now();
-  const auto timeout =
-      std::min<std::chrono::milliseconds>(state_->options.gpu_timeout, std::chrono::days(1));
+  const auto timeout = std::clamp<std::chrono::milliseconds>(
+      state_->options.gpu_timeout, std::chrono::milliseconds::zero(), std::chrono::days(1));
   const auto ask = [&](std::string_view kind, std::string_view fields) {
     return query(state_->program, state_->options, kind, fields, start + timeout, stop,
                  record.error);

@@ -1,15 +1,13 @@
 #include "host_program.hpp"
 
-#include "file_descriptor.hpp"
+#include "child_setup.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <fcntl.h>
 #include <optional>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <thread>
@@ -28,36 +26,11 @@ constexpr auto attention = 50ms;
 constexpr auto last_words = 1000ms;
 
 /// Starts the program with its output into `output`. Returns an error of the system.
-int spawn(std::vector<std::string>& command, int output, pid_t& pid) {
-  std::vector<char*> arguments;
-  arguments.reserve(command.size() + 1);
-  for (std::string& word : command)
-    arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t signals;
-  sigemptyset(&signals);
-  posix_spawnattr_setsigmask(&attributes, &signals);
-  sigfillset(&signals);
-  posix_spawnattr_setsigdefault(&attributes, &signals);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-
-  const int error =
-      posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  return error;
+int start(std::vector<std::string>& command, int output, pid_t& pid) {
+  ChildSetup setup;
+  setup.copy(output, STDOUT_FILENO);
+  setup.discard(STDERR_FILENO);
+  return setup.spawn(pid, pointers(command).data(), environ);
 }
 
 /// Its status when it has ended. 0 if it has, but somebody else in this process took its status.
@@ -119,17 +92,15 @@ std::expected<ProgramOutput, std::string> HostProgram::run(std::vector<std::stri
   const auto failed = [&](int error) {
     return std::unexpected(name + ": " + std::generic_category().message(error));
   };
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    return failed(errno);
-  const FileDescriptor output{ends[0]};
-  FileDescriptor input{ends[1]};
+  auto pipe = open_pipe();
+  if (!pipe)
+    return failed(pipe.error());
   pid_t pid = -1;
-  if (const int error = spawn(command, input.get(), pid))
+  if (const int error = start(command, pipe->writing.get(), pid))
     return failed(error);
-  input.close(); // or there would be no end of the output
+  pipe->writing.close(); // or there would be no end of the output
 
-  auto text = read_all(output.get(), deadline, stop);
+  auto text = read_all(pipe->reading.get(), deadline, stop);
   if (text)
     if (const auto status = reap_until(pid, deadline, stop))
       return ProgramOutput{std::move(*text), *status};

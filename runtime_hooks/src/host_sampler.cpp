@@ -1,5 +1,7 @@
 #include <datastream/hooks/host_sampler.hpp>
 
+#include <datastream/detail/signals_blocked.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -101,6 +103,7 @@ void HostSampler::start() {
     state.threads.emplace_back(
         [&state, sample](const std::stop_token& stop) { repeat(stop, state.interval, sample); });
   };
+  const detail::SignalsBlocked blocked;
   try {
     if (state.cpu || state.net || state.memory)
       run([&state](const std::stop_token&) { state.sample_kernel(); });

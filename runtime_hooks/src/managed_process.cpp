@@ -3,6 +3,8 @@
 #include "process_loop.hpp"
 #include "supervised_process.hpp"
 
+#include <boost/asio/post.hpp>
+
 #include <utility>
 
 namespace datastream {
@@ -29,7 +31,8 @@ ManagedProcess::~ManagedProcess() {
 void ManagedProcess::end() noexcept {
   if (!process_)
     return;
-  stop(std::chrono::milliseconds::zero());
+  if (!process_->ended())
+    loop_->abandon(process_);
   if (!loop_->on_its_thread())
     process_->wait();
   process_.reset();

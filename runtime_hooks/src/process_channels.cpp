@@ -2,9 +2,18 @@
 
 #include <datastream/model/channel_content.hpp>
 
+#include <initializer_list>
+#include <new>
 #include <utility>
 
 namespace datastream {
+
+ProcessCounts& ProcessCounts::operator+=(const ProcessCounts& more) noexcept {
+  standard_output += more.standard_output;
+  standard_error += more.standard_error;
+  lifecycle += more.lifecycle;
+  return *this;
+}
 
 std::expected<std::shared_ptr<ProcessChannels>, ProcessError>
 ProcessChannels::open(const DatastreamProducer& producer, std::string_view label,
@@ -44,7 +53,8 @@ ProcessChannels::open_output(const DatastreamProducer& producer, const std::stri
     return std::unexpected(err.error());
   auto observer = std::make_shared<ProducerOutputObserver>(
       producer,
-      [out = *out, err = *err](std::string_view, bool is_stderr) { return is_stderr ? err : out; });
+      [out = *out, err = *err](std::string_view, bool is_stderr) { return is_stderr ? err : out; },
+      std::initializer_list<ChannelId>{*out, *err});
   return Output{observer, observer, *out, *err};
 }
 
@@ -52,15 +62,19 @@ ProcessChannels::ProcessChannels(std::string label, ProcessLabelReservation rese
                                  const DatastreamProducer& producer, ChannelId lifecycle,
                                  Output output)
     : label_(std::move(label)), lifecycle_channel_(lifecycle),
-      lifecycle_(producer, [lifecycle](std::string_view, bool) { return lifecycle; }),
+      lifecycle_(producer, [lifecycle](std::string_view, bool) { return lifecycle; }, {lifecycle}),
       output_(std::move(output)), reservation_(std::move(reservation)) {}
 
 void ProcessChannels::on_output(std::string_view, bool is_stderr, std::string_view data) {
   output_.observer->on_output(label_, is_stderr, data);
 }
 
-void ProcessChannels::publish(const ProcessEvent& event) {
-  lifecycle_.on_output(label_, false, to_json(event));
+void ProcessChannels::publish(const ProcessEvent& event) noexcept {
+  try {
+    lifecycle_.on_output(label_, false, to_json(event));
+  } catch (const std::bad_alloc&) { // of the text: what is submitted is counted there
+    unwritten_.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 void ProcessChannels::close() {
@@ -70,6 +84,7 @@ void ProcessChannels::close() {
 
 ProcessCounts ProcessChannels::counts() const {
   ProcessCounts counts{{}, {}, lifecycle_.counts(lifecycle_channel_)};
+  counts.lifecycle.refused_frames += unwritten_.load(std::memory_order_relaxed);
   if (output_.ours) {
     counts.standard_output = output_.ours->counts(output_.standard_output);
     counts.standard_error = output_.ours->counts(output_.standard_error);

@@ -20,6 +20,8 @@ std::string_view to_string(ProcessError::Kind kind) {
     return "not_executable";
   case ProcessError::Kind::spawn_failed:
     return "spawn_failed";
+  case ProcessError::Kind::runner_ended:
+    return "runner_ended";
   }
   return "unknown";
 }

@@ -1,65 +1,117 @@
 #include "process_loop.hpp"
 
+#include <datastream/detail/signals_blocked.hpp>
 #include <datastream/log_sink.hpp>
 
-#include <csignal>
+#include <boost/asio/post.hpp>
+
+#include <chrono>
 #include <exception>
+#include <new>
 #include <string>
 
 namespace datastream {
 namespace {
 
-/// The program's signal handlers run on its own threads.
-void block_signals() {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+/// What there was no memory for gets so long to find some.
+constexpr std::chrono::milliseconds pause{10};
+
+void log_failure(const std::exception& error) noexcept {
+  try {
+    log_message(LogSeverity::error, std::string("process runner: ") + error.what());
+  } catch (const std::bad_alloc&) { // NOLINT(bugprone-empty-catch): nor is there any for the text
+  }
 }
 
 } // namespace
 
 std::shared_ptr<ProcessLoop> ProcessLoop::start() {
   std::shared_ptr<ProcessLoop> loop(new ProcessLoop);
+  const detail::SignalsBlocked blocked;
   loop->thread_ = std::thread([loop] { loop->run(); });
   loop->thread_id_ = loop->thread_.get_id();
   return loop;
 }
 
 void ProcessLoop::run() noexcept {
-  block_signals();
-  for (;;) {
+  for (bool failed = false;;) {
     try {
+      if (std::exchange(failed, false)) {
+        std::this_thread::sleep_for(pause);
+        keep_watching();
+      }
       io_.run();
       return;
     } catch (const std::exception& error) {
-      log_message(LogSeverity::error, std::string("process runner: ") + error.what());
+      failed = true;
+      log_failure(error);
     }
   }
 }
 
 void ProcessLoop::adopt(std::shared_ptr<SupervisedProcess> process) {
-  boost::asio::post(io_, [this, process = std::move(process)] {
-    processes_.insert(process);
-    process->begin([this, process = process.get()] {
-      processes_.erase(process->shared_from_this());
-      if (closing_ && processes_.empty())
-        work_.reset();
-    });
-  });
+  Processes arrived;
+  arrived.push_back(std::move(process));
+  boost::asio::post(io_,
+                    [this, arrived = std::move(arrived)]() mutable { watch(std::move(arrived)); });
 }
 
-void ProcessLoop::shut_down() {
-  boost::asio::post(io_, [this] {
-    closing_ = true;
-    if (processes_.empty())
-      work_.reset();
-    for (const auto& process : std::unordered_set(processes_)) // one that ends leaves the set
-      process->kill();
-  });
+void ProcessLoop::watch(Processes arrived) {
+  const auto entry = arrived.begin();
+  const std::shared_ptr<SupervisedProcess> process = *entry; // which may end here
+  processes_.splice(processes_.end(), arrived);
+  process->begin([this, entry] { forget(entry); });
+  if (closing_)
+    process->abandon();
+}
+
+void ProcessLoop::forget(Processes::iterator process) noexcept {
+  processes_.erase(process);
+  if (closing_ && processes_.empty())
+    work_.reset();
+}
+
+void ProcessLoop::keep_watching() {
+  for (auto next = processes_.begin(); next != processes_.end();) {
+    const std::shared_ptr<SupervisedProcess> process = *next++; // one that ends leaves the list
+    process->keep_watching();
+    if (closing_)
+      process->abandon();
+  }
+}
+
+void ProcessLoop::abandon(std::shared_ptr<SupervisedProcess> process) noexcept {
+  post_for_certain([process = std::move(process)] { process->abandon(); });
+}
+
+void ProcessLoop::shut_down() noexcept {
+  post_for_certain([this] { close(); });
   if (on_its_thread())
     thread_.detach();
   else
     thread_.join();
+}
+
+void ProcessLoop::close() noexcept {
+  closing_ = true;
+  if (processes_.empty())
+    work_.reset();
+  for (auto next = processes_.begin(); next != processes_.end();) {
+    const std::shared_ptr<SupervisedProcess> process = *next++; // one that ends leaves the list
+    process->abandon();
+  }
+}
+
+/// Waits for memory as long as there is none: who calls this waits for what it brings about.
+template <class Job>
+void ProcessLoop::post_for_certain(Job job) noexcept {
+  for (;;) {
+    try {
+      return boost::asio::post(io_, job);
+    } catch (const std::bad_alloc&) {
+      std::this_thread::sleep_for(pause);
+    }
+  }
 }
 
 } // namespace datastream

@@ -4,7 +4,9 @@
 
 #include <datastream/hooks/process_command.hpp>
 #include <datastream/hooks/process_error.hpp>
+#include <datastream/hooks/process_event.hpp>
 
+#include <csignal>
 #include <expected>
 #include <sys/types.h>
 
@@ -20,7 +22,11 @@ struct SpawnedProcess {
 
 std::expected<SpawnedProcess, ProcessError> spawn(const ProcessCommand& command);
 
-/// Ends a process that cannot be supervised, with its group.
-void kill_and_reap(pid_t pid) noexcept;
+/// How a process has ended, as `waitid` says it.
+ProcessExit exit_of(const siginfo_t& info) noexcept;
+
+/// Ends a process that cannot be supervised, with its group, and says how it ended: unknown if it
+/// may not be killed, and is left alone, or if somebody else has reaped it.
+ProcessExit kill_and_reap(pid_t pid) noexcept;
 
 } // namespace datastream

@@ -9,10 +9,11 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <exception>
+#include <new>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
-#include <system_error>
 #include <unistd.h>
 
 namespace datastream {
@@ -30,6 +31,21 @@ struct Waited {
   ProcessExit status{};
 };
 
+std::string explained(std::string_view what, std::string_view why) {
+  std::string text(what);
+  if (!why.empty())
+    text.append(": ").append(why);
+  return text;
+}
+
+void log_thrown(const std::string& label, std::string_view why) noexcept {
+  try {
+    log_message(LogSeverity::error,
+                explained("callback of process '" + label + "' has thrown", why));
+  } catch (const std::bad_alloc&) { // NOLINT(bugprone-empty-catch): then nobody can be told
+  }
+}
+
 /// Looks whether the process has exited. Leaves it as a zombie unless it is to be reaped.
 Waited look(int pidfd, int options) {
   siginfo_t info{};
@@ -37,9 +53,7 @@ Waited look(int pidfd, int options) {
     return {errno == ECHILD ? Waited::State::reaped_elsewhere : Waited::State::failed};
   if (info.si_pid == 0)
     return {Waited::State::running};
-  return {Waited::State::exited,
-          {info.si_code == CLD_EXITED ? ProcessExit::Kind::code : ProcessExit::Kind::signal,
-           info.si_status}};
+  return {Waited::State::exited, exit_of(info)};
 }
 
 boost::system::error_code take_over(boost::asio::posix::stream_descriptor& descriptor,
@@ -65,18 +79,25 @@ SupervisedProcess::SupervisedProcess(boost::asio::io_context& io,
     : channels_(std::move(channels)), on_exit_(std::move(on_exit)), on_end_(std::move(on_end)),
       pidfd_(io), out_{Descriptor(io), false}, err_{Descriptor(io), true}, timer_(io) {}
 
+SupervisedProcess::~SupervisedProcess() {
+  kill_unwatched();
+}
+
 std::expected<void, std::string> SupervisedProcess::watch(SpawnedProcess spawned) {
   pid_ = spawned.pid;
-  const bool is_ours = static_cast<bool>(spawned.pidfd);
+  unwatched_ = static_cast<bool>(spawned.pidfd);
   for (auto [descriptor, fd] :
        {std::pair(&pidfd_, &spawned.pidfd), std::pair(&out_.descriptor, &spawned.standard_output),
         std::pair(&err_.descriptor, &spawned.standard_error)})
     if (const auto error = take_over(*descriptor, *fd)) {
-      if (is_ours)
-        kill_and_reap(pid_);
+      kill_unwatched();
       return std::unexpected(error.message());
     }
   return {};
+}
+
+ProcessExit SupervisedProcess::kill_unwatched() noexcept {
+  return std::exchange(unwatched_, false) ? kill_and_reap(pid_) : ProcessExit{};
 }
 
 std::optional<ProcessExit> SupervisedProcess::exit_status() const {
@@ -91,7 +112,9 @@ bool SupervisedProcess::ended() const {
 
 bool SupervisedProcess::wait(std::chrono::milliseconds timeout) const {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, std::min(timeout, longest_wait), [this] { return ended_; });
+  return changed_.wait_for(lock,
+                           std::clamp(timeout, std::chrono::milliseconds::zero(), longest_wait),
+                           [this] { return ended_; });
 }
 
 void SupervisedProcess::wait() const {
@@ -101,9 +124,18 @@ void SupervisedProcess::wait() const {
 
 void SupervisedProcess::begin(std::function<void()> gone) {
   gone_ = std::move(gone);
+  unwatched_ = false;
+  keep_watching();
+}
+
+void SupervisedProcess::keep_watching() {
   for (Output* output : {&out_, &err_})
-    if (output->descriptor.is_open())
+    if (output->descriptor.is_open() && !output->awaited)
       await_output(*output);
+  if (kill_at_ && !killed_ && !deadline_awaited_)
+    await_deadline();
+  if (exited_ || exit_awaited_)
+    return;
   if (pidfd_.is_open())
     await_exit();
   else
@@ -114,9 +146,11 @@ void SupervisedProcess::await_output(Output& output) {
   // Waiting and reading are apart, so that no chunk is ever on its way while another is read.
   output.descriptor.async_wait(Descriptor::wait_read, [this, &output, self = shared_from_this()](
                                                           const boost::system::error_code&) {
+    output.awaited = false;
     if (output.descriptor.is_open())
       read_output(output);
   });
+  output.awaited = true;
 }
 
 void SupervisedProcess::read_output(Output& output) {
@@ -130,7 +164,7 @@ void SupervisedProcess::read_output(Output& output) {
 }
 
 /// Reads as much as the pipe holds now, and not what is written meanwhile.
-void SupervisedProcess::read_what_is_there(Output& output) {
+void SupervisedProcess::read_what_is_there(Output& output) noexcept {
   if (!output.descriptor.is_open())
     return;
   int size = 0;
@@ -146,7 +180,7 @@ void SupervisedProcess::read_what_is_there(Output& output) {
 
 /// Reads one chunk and passes it on. 0: nothing is there now; or nothing ever will, and the output
 /// is closed.
-std::size_t SupervisedProcess::read_chunk(Output& output, std::size_t limit) {
+std::size_t SupervisedProcess::read_chunk(Output& output, std::size_t limit) noexcept {
   std::array<char, ProcessRunner::chunk_bytes> chunk; // NOLINT(*-member-init): read() fills it
   ssize_t got = 0;
   do
@@ -168,9 +202,11 @@ std::size_t SupervisedProcess::read_chunk(Output& output, std::size_t limit) {
 void SupervisedProcess::await_exit() {
   pidfd_.async_wait(Descriptor::wait_read,
                     [this, self = shared_from_this()](const boost::system::error_code&) {
+                      exit_awaited_ = false;
                       if (pidfd_.is_open() && !exited_)
                         look_for_exit();
                     });
+  exit_awaited_ = true;
 }
 
 void SupervisedProcess::look_for_exit() {
@@ -188,7 +224,7 @@ void SupervisedProcess::look_for_exit() {
   }
 }
 
-void SupervisedProcess::exited(const ProcessExit& status) {
+void SupervisedProcess::exited(const ProcessExit& status) noexcept {
   exited_ = true;
   read_what_is_there(out_);
   read_what_is_there(err_);
@@ -201,14 +237,14 @@ void SupervisedProcess::exited(const ProcessExit& status) {
   end_if_complete();
 }
 
-void SupervisedProcess::end_if_complete() {
+void SupervisedProcess::end_if_complete() noexcept {
   if (!exited_ || over_)
     return;
   if (killed_ || (!out_.descriptor.is_open() && !err_.descriptor.is_open()))
     end();
 }
 
-void SupervisedProcess::end() {
+void SupervisedProcess::end() noexcept {
   over_ = true;
   if (kill_at_ && !killed_)
     signal_group(SIGKILL); // what is left of the group
@@ -241,11 +277,12 @@ void SupervisedProcess::stop(std::chrono::milliseconds grace) {
   if (asked && *kill_at_ <= kill_at)
     return;
   kill_at_ = kill_at;
-  await_deadline();
+  deadline_awaited_ = false;
   if (!asked) {
-    signal_group(SIGTERM);
-    signal_group(SIGCONT); // a stopped process hears nothing else
+    if (signal_group(SIGTERM))
+      signal_group(SIGCONT); // a stopped process hears nothing else
   }
+  await_deadline();
 }
 
 void SupervisedProcess::await_deadline() {
@@ -254,46 +291,65 @@ void SupervisedProcess::await_deadline() {
     if (!error)
       kill();
   });
+  deadline_awaited_ = true;
 }
 
-void SupervisedProcess::kill() {
+void SupervisedProcess::kill() noexcept {
   if (over_ || killed_)
     return;
-  signal_group(SIGKILL);
+  out_of_reach_ = !signal_group(SIGKILL);
   killed_ = true;
   end_if_complete();
 }
 
+void SupervisedProcess::abandon() noexcept {
+  kill();
+  if (out_of_reach_ && !exited_)
+    exited({}); // which is its end, for it counts as killed
+}
+
 /// Whether the process is still ours to signal; if not, its number may be somebody else's.
-bool SupervisedProcess::may_signal() {
+bool SupervisedProcess::may_signal() noexcept {
   if (!pidfd_.is_open())
     return false;
   const auto state = look(pidfd_.native_handle(), WNOWAIT).state;
   return state == Waited::State::running || state == Waited::State::exited;
 }
 
-void SupervisedProcess::signal_group(int signal) {
+/// False when the process runs as a user whose processes we may not signal.
+bool SupervisedProcess::signal_group(int signal) noexcept {
   if (!may_signal())
-    return;
-  ::kill(-pid_, signal);
-  if (::getpgid(pid_) != pid_) // it has left its own group
-    send_signal(pidfd_.native_handle(), signal);
+    return true;
+  ::kill(-pid_, signal); // also succeeds where it reaches others of the group only
+  const bool has_left = ::getpgid(pid_) != pid_;
+  if (send_signal(pidfd_.native_handle(), has_left ? signal : 0) == 0 || errno != EPERM || exited_)
+    return true;
+  fault("signalling it", EPERM);
+  return false;
 }
 
-void SupervisedProcess::pass_on(bool is_stderr, std::string_view chunk) {
+void SupervisedProcess::pass_on(bool is_stderr, std::string_view chunk) noexcept {
+  constexpr std::string_view what = "the observer of its output has thrown";
   try {
     channels_->on_output(channels_->label(), is_stderr, chunk);
   } catch (const std::exception& error) { // a mistake of the caller's observer
-    fault(std::string("the observer of its output has thrown: ") + error.what());
+    fault(what, error.what());
+  } catch (...) {
+    fault(what, std::string_view());
   }
 }
 
-void SupervisedProcess::fault(std::string what) {
-  channels_->publish(ProcessFault{std::move(what)});
+void SupervisedProcess::fault(std::string_view what, std::string_view why) noexcept {
+  try {
+    channels_->publish(ProcessFault{explained(what, why)});
+  } catch (const std::bad_alloc&) {
+    channels_->publish(ProcessFault{"out of memory"}); // so short that it needs none
+  }
 }
 
-void SupervisedProcess::fault(std::string_view what, int error) {
-  fault(std::string(what) + ": " + std::generic_category().message(error));
+void SupervisedProcess::fault(std::string_view what, int error) noexcept {
+  std::array<char, 128> text{};
+  fault(what, ::strerror_r(error, text.data(), text.size()));
 }
 
 void SupervisedProcess::call(Callback callback, const ProcessExit& status) noexcept {
@@ -302,10 +358,9 @@ void SupervisedProcess::call(Callback callback, const ProcessExit& status) noexc
   try {
     callback(status);
   } catch (const std::exception& error) {
-    log_message(LogSeverity::error,
-                "callback of process '" + channels_->label() + "' has thrown: " + error.what());
+    log_thrown(channels_->label(), error.what());
   } catch (...) {
-    log_message(LogSeverity::error, "callback of process '" + channels_->label() + "' has thrown");
+    log_thrown(channels_->label(), {});
   }
 }
 

@@ -125,13 +125,15 @@ TEST_CASE("network_interfaces_are_the_lines_with_a_colon_and_sixteen_columns") {
       "Inter-|   Receive                  |  Transmit\n"
       " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets\n"
       "    lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
-      "eth0:100 200 x 18446744073709551616 5 6 7 8 900 1000 1100 1200 13 14 15 16 17\n"
+      "eth0:100 200 300 400 5 6 7 8 900 1000 1100 1200 13 14 15 16 17\n"
+      "word: 1 x 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
+      "large: 1 2 3 4 5 6 7 8 9 18446744073709551616 11 12 13 14 15 16\n"
       "short: 1 2 3\n"
       ": 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
       "cut: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 1");
   CHECK(interfaces ==
         std::vector<NetInterfaceRecord>{{"lo", 1, 9, 2, 10, 3, 11, 4, 12},
-                                        {"eth0", 100, 900, 200, 1000, 0, 1100, 0, 1200}});
+                                        {"eth0", 100, 900, 200, 1000, 300, 1100, 400, 1200}});
   CHECK(parse_net_dev("").empty());
 }
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <memory>
+#include <stdexcept>
 #include <string_view>
 #include <unistd.h>
 
@@ -33,6 +34,28 @@ FileDescriptor closed_terminal(std::string_view text) {
 }
 
 } // namespace
+
+TEST_CASE("an_observer_that_throws_anything_loses_the_chunk_and_nothing_else") {
+  struct Thrower final : ProcessOutputObserver {
+    void on_output(std::string_view, bool is_stderr, std::string_view) override {
+      if (is_stderr)
+        throw std::runtime_error("no reason");
+      throw 42; // NOLINT(*-exception-*): that is the point
+    }
+  };
+  CapturedStream stream;
+  ProcessRunner runner{stream.producer(), std::make_shared<Thrower>()};
+  for (const bool to_stderr : {false, true}) {
+    const auto process = runner.start(child({"write", to_stderr ? "2" : "1", "10"}));
+    REQUIRE(process);
+    REQUIRE(process->wait(patience));
+    CHECK(process->exit_status()->success());
+    CHECK(stream.text("proc.child.lifecycle")
+              .find(to_stderr ? R"("error":"the observer of its output has thrown: no reason")"
+                              : R"("error":"the observer of its output has thrown")") !=
+          std::string::npos);
+  }
+}
 
 TEST_CASE("an_output_that_cannot_be_read_is_a_fault_after_what_could_be_and_ends_the_process") {
   CapturedStream stream;

@@ -7,12 +7,14 @@
 #include <cerrno>
 #include <csignal>
 #include <fstream>
+#include <functional>
 #include <latch>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace datastream;
 using namespace datastream::test;
@@ -208,6 +210,13 @@ TEST_CASE("destroying_the_runner_ends_all_processes_and_leaves_their_handles_usa
   ::kill(f.pid_after("daemon "), SIGKILL);
 }
 
+TEST_CASE("waiting_takes_any_time") {
+  Fixture f;
+  const auto process = f.start(child({"ignore_term"}), "ready");
+  CHECK_FALSE(process.wait(std::chrono::milliseconds::min()));
+  CHECK_FALSE(process.wait(-1ms));
+}
+
 TEST_CASE("callbacks_tell_the_exit_and_the_end_once_each_and_in_order") {
   CapturedStream stream;
   std::vector<std::string> calls; // of the runner's thread until `wait` has returned
@@ -259,6 +268,93 @@ TEST_CASE("a_process_can_be_started_anew_where_its_end_is_told") {
   REQUIRE(starter);
   done.wait();
   CHECK(runs == 20);
+}
+
+TEST_CASE("a_process_cannot_be_started_anew_once_its_runner_is_being_destroyed") {
+  CapturedStream stream;
+  std::optional<ProcessError> refusal; // of the runner's thread until it has ended
+  std::optional<ManagedProcess> process;
+  auto runner = std::make_unique<ProcessRunner>(stream.producer());
+  ProcessCommand command = child({"ignore_term"});
+  command.on_end = [&, again = runner.get()](const ProcessExit&) {
+    auto second = again->start(child({"ignore_term"}));
+    if (!second)
+      refusal = second.error();
+  };
+  auto first = runner->start(std::move(command));
+  REQUIRE(first);
+  process.emplace(std::move(*first));
+  runner.reset();
+  REQUIRE(refusal);
+  CHECK(refusal->kind == ProcessError::Kind::runner_ended);
+  CHECK(process->exit_status() == killed);
+  CHECK(no_child_is_left());
+  const std::string lifecycle = stream.text("proc.child.lifecycle");
+  CHECK(lifecycle.find("spawn_failed") == std::string::npos); // nothing was tried
+}
+
+TEST_CASE("what_callbacks_start_while_their_runner_is_destroyed_does_not_survive_it") {
+  // Each of them starts the next one as soon as it has ended, in the middle of the destruction too.
+  for (int round = 0; round < 20; ++round) {
+    CapturedStream stream;
+    std::optional<ManagedProcess> process; // of the runner's thread until it has ended
+    std::latch begun{1};
+    auto runner = std::make_unique<ProcessRunner>(stream.producer());
+    std::function<ProcessCommand()> next = [&, again = runner.get()] {
+      ProcessCommand command = child({"exit", "0"});
+      command.on_end = [&, again](const ProcessExit&) {
+        if (auto started = again->start(next()))
+          process = std::move(*started);
+      };
+      return command;
+    };
+    ProcessCommand first = child({"exit", "0"}, "first");
+    first.on_end = [&, again = runner.get()](const ProcessExit&) {
+      process.emplace(*again->start(next()));
+      begun.count_down();
+    };
+    const auto starter = runner->start(std::move(first));
+    REQUIRE(starter);
+    begun.wait();
+    runner.reset();
+    CHECK(process->wait(0ms));
+    CHECK(no_child_is_left());
+  }
+}
+
+TEST_CASE("a_process_that_may_not_be_killed_is_given_up_when_its_handle_or_its_runner_goes") {
+  if (::geteuid() != 0) {
+    MESSAGE("needs the rights of root to give them up for a while");
+    return;
+  }
+  for (const bool runner_goes : {false, true}) {
+    Fixture f;
+    int exits = 0;
+    ProcessCommand command = child({"obey"});
+    command.on_end = [&](const ProcessExit& exit) { exits += exit == ProcessExit{} ? 1 : 0; };
+    std::optional<ManagedProcess> process{f.start(std::move(command), "ready")};
+    const pid_t pid = process->pid();
+    constexpr uid_t nobody = 65534;
+    REQUIRE(::setresuid(nobody, nobody, 0) == 0);
+    process->stop(1ms);
+    const std::string fault =
+        R"({"event":"error","error":"signalling it: Operation not permitted"})";
+    CHECK(eventually([&] { // asking it and killing it
+      return f.stream.text("proc.child.lifecycle").ends_with(fault + fault);
+    }));
+    CHECK_FALSE(process->exit_status());
+    CHECK_FALSE(process->wait(0ms));
+    if (runner_goes)
+      f.runner.reset();
+    process.reset();
+    REQUIRE(::setresuid(0, 0, 0) == 0);
+    CHECK(exits == 1);
+    CHECK(f.stream.text("proc.child.lifecycle")
+              .ends_with(R"({"event":"exited","status":{"kind":"unknown"}})"));
+    CHECK(::kill(pid, SIGKILL) == 0); // it lives on
+    int status = 0;
+    CHECK(::waitpid(pid, &status, 0) == pid);
+  }
 }
 
 TEST_CASE("a_runner_may_be_destroyed_in_a_callback") {

@@ -16,6 +16,7 @@
 #include <condition_variable>
 #include <latch>
 #include <map>
+#include <thread>
 
 using namespace datastream;
 using namespace datastream::test;
@@ -127,6 +128,14 @@ caf::behavior stateful_worker(caf::stateful_actor<NamedState>*) {
 
 TypedWorker::behavior_type typed_worker(TypedWorker::pointer) {
   return {[](int) {}};
+}
+
+/// CAF 1.x calls this deprecated and has nothing instead.
+void skip_others(caf::event_based_actor* self) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  self->set_default_handler(caf::skip);
+#pragma GCC diagnostic pop
 }
 
 std::uint64_t counted(const ActorSnapshot& snapshot) {
@@ -327,6 +336,74 @@ TEST_CASE("beyond_the_bound_the_busiest_are_reported_and_the_others_counted") {
     stop(actor);
 }
 
+TEST_CASE("a_message_that_is_skipped_waits_and_counts_once_when_it_is_handled") {
+  ObservedSystem test;
+  const auto actor = spawn_observed(test.system, [](caf::event_based_actor* self) -> caf::behavior {
+    skip_others(self);
+    return {[self](float) { self->become([](int) {}, [](float) {}); }};
+  });
+  for (int i = 0; i < 50; ++i)
+    compat::anon_send(actor, i);
+  REQUIRE(eventually([&] {
+    const auto now = test.recorder->latest(actor);
+    return now && now->mailbox_depth == 50;
+  }));
+  const ActorSnapshot waiting = *test.recorder->latest(actor);
+  CHECK(waiting.exact);
+  CHECK(waiting.messages_processed == 0);
+  CHECK(waiting.message_type_counts.empty());
+  CHECK_FALSE(waiting.last_msg_type);
+  compat::anon_send(actor, std::string("nobody ever wants this"));
+  compat::anon_send(actor, 1.0F);
+  REQUIRE(eventually([&] {
+    const auto now = test.recorder->latest(actor);
+    return now && now->messages_processed == 51;
+  }));
+  const ActorSnapshot now = *test.recorder->latest(actor);
+  CHECK(now.mailbox_depth == 1); // the text
+  REQUIRE(now.message_type_counts.size() == 2);
+  CHECK(now.message_type_counts[0].count == 50);
+  CHECK(now.message_type_counts[1].count == 1);
+  CHECK(now.last_msg_type == now.message_type_counts[0].ty);
+  stop(actor);
+}
+
+TEST_CASE("what_comes_while_a_response_is_awaited_waits_and_counts_once") {
+  ObservedSystem test;
+  const auto open = std::make_shared<std::latch>(1);
+  const auto slow = test.system.spawn<caf::detached>([open]() -> caf::behavior {
+    return {[open](double value) {
+      open->wait();
+      return value;
+    }};
+  });
+  const auto actor =
+      spawn_observed(test.system, [slow](caf::event_based_actor* self) -> caf::behavior {
+        return {[=](float) {
+                  for (int i = 0; i < 3; ++i)
+                    compat::request(self, slow, caf::infinite, 1.0 * i).await([](double) {});
+                },
+                [](int) {}};
+      });
+  compat::anon_send(actor, 1.0F);
+  for (int i = 0; i < 100; ++i)
+    compat::anon_send(actor, i);
+  REQUIRE(eventually([&] {
+    const auto now = test.recorder->latest(actor);
+    return now && now->mailbox_depth == 100 && now->messages_processed == 1;
+  }));
+  open->count_down();
+  REQUIRE(eventually([&] {
+    const auto now = test.recorder->latest(actor);
+    return now && now->messages_processed >= 104 && now->mailbox_depth == 0;
+  }));
+  const ActorSnapshot now = *test.recorder->latest(actor);
+  CHECK(now.messages_processed == 104); // with the three responses
+  CHECK(counted(now) == 104);
+  stop(actor);
+  stop(slow);
+}
+
 TEST_CASE("messages_that_wait_are_the_mailbox_s_depth") {
   ObservedSystem test;
   auto entered = std::make_shared<std::latch>(1);
@@ -374,6 +451,51 @@ TEST_CASE("reports_may_be_redirected_and_switched_off") {
   }));
   CHECK(second->size() == before);
   stop(actor);
+}
+
+TEST_CASE("reports_may_be_redirected_by_several_threads_at_once") {
+  ObservedSystem test;
+  const auto actor = spawn_observed<Worker>(test.system);
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&, off = i % 2 == 0] {
+      for (int round = 0; round < 50; ++round) {
+        test.config.observer.report_to(off ? nullptr : test.recorder);
+        compat::anon_send(actor, round);
+      }
+    });
+  threads.clear();
+  test.config.observer.report_to(test.recorder);
+  compat::anon_send(actor, 1);
+  CHECK(eventually([&] {
+    const auto now = test.recorder->latest(actor);
+    return now && now->messages_processed == 201;
+  }));
+  test.config.observer.report_to(nullptr);
+  stop(actor);
+}
+
+TEST_CASE("any_interval_is_brought_into_its_range") {
+  for (const auto given :
+       {0ms, std::chrono::milliseconds::min(), std::chrono::milliseconds::max()}) {
+    struct OddConfig : Config {
+      ActorObserver observer;
+      explicit OddConfig(std::chrono::milliseconds every) : observer({.interval = every}) {
+        observer.install(*this);
+      }
+    };
+    const auto recorder = std::make_shared<Recorder>();
+    OddConfig config(given);
+    config.observer.report_to(recorder);
+    caf::actor_system system{config};
+    const auto actor = spawn_observed<Worker>(system);
+    CHECK(ask<int>(system, actor, 1) == 1);
+    if (given <= 0ms)
+      CHECK(eventually([&] { return recorder->latest(actor).has_value(); }));
+    else
+      CHECK(recorder->size() == 0); // a day has not passed
+    stop(actor);
+  }
 }
 
 TEST_CASE("a_whole_program_is_observed_as_far_as_its_caf_allows") {

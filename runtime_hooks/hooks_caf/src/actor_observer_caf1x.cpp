@@ -5,10 +5,10 @@
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
-#include <caf/blocking_actor.hpp>
 #include <caf/detail/actor_system_config_access.hpp>
 #include <caf/detail/default_mailbox.hpp>
 #include <caf/detail/mailbox_factory.hpp>
+#include <caf/intrusive/stack.hpp>
 #include <caf/mailbox_element.hpp>
 #include <caf/scheduled_actor.hpp>
 #include <caf/thread_hook.hpp>
@@ -62,22 +62,46 @@ std::string message_type_name(const caf::mailbox_element& element) {
   return name;
 }
 
-/// A mailbox that counts. A message is handled from when it is taken until the next one is asked
-/// for.
-template <class Owner>
+/// Where CAF keeps the messages that an actor has skipped, until it puts them back. Nothing else
+/// tells a skipped message from one that was handled. Only explicit instantiations may name a
+/// private member.
+using Stash = caf::intrusive::stack<caf::mailbox_element>;
+Stash& stash_of(caf::scheduled_actor& actor);
+
+template <Stash caf::scheduled_actor::* Member>
+struct StashOf {
+  friend Stash& stash_of(caf::scheduled_actor& actor) { return actor.*Member; }
+};
+template struct StashOf<&caf::scheduled_actor::stash_>;
+
+/// The message that was skipped last and not put back yet. Null: there is none.
+caf::mailbox_element* last_of(Stash& stash) {
+  caf::mailbox_element* const last = stash.pop();
+  if (last)
+    stash.push(last);
+  return last;
+}
+
+/// A mailbox that counts. A message is being handled from when it is taken until the next one is
+/// asked for; then it was skipped if it is in the stash.
 class CountingMailbox final : public caf::detail::default_mailbox {
   using Base = caf::detail::default_mailbox;
 
 public:
-  CountingMailbox(Owner& owner, std::shared_ptr<Observation> observation)
+  CountingMailbox(caf::scheduled_actor& owner, std::shared_ptr<Observation> observation)
       : owner_(owner), stats_(std::make_shared<ActorStats>(std::move(observation), owner.id())) {}
 
   caf::intrusive::inbox_result push_back(caf::mailbox_element_ptr element) override {
     stats_->arrived();
     return Base::push_back(std::move(element));
   }
-  void push_front(caf::mailbox_element_ptr element) override { // put back, to be taken again
-    stats_->arrived();
+  void push_front(caf::mailbox_element_ptr element) override {
+    if (element.get() == handling_)
+      skipped();
+    if (element.get() == skipped_)
+      skipped_ = last_of(stash_of(owner_)); // it waits on, and CAF has taken it from the stash
+    else
+      stats_->arrived(); // a new one, from a `caf::mail_cache`
     Base::push_front(std::move(element));
   }
   caf::mailbox_element_ptr pop_front() override {
@@ -86,7 +110,7 @@ public:
     if (element) {
       stats_->handling(owner_, message_type_key(*element),
                        [&] { return message_type_name(*element); });
-      handling_ = true;
+      handling_ = element.get();
     }
     return element;
   }
@@ -102,13 +126,23 @@ public:
 
 private:
   void finish() {
-    if (std::exchange(handling_, false))
-      stats_->handled();
+    if (!handling_)
+      return;
+    if (handling_ == last_of(stash_of(owner_)))
+      return skipped();
+    handling_ = nullptr;
+    stats_->handled();
+  }
+  void skipped() {
+    skipped_ = std::exchange(handling_, nullptr);
+    stats_->skipped();
   }
 
-  Owner& owner_;
+  caf::scheduled_actor& owner_;
   const std::shared_ptr<ActorStats> stats_;
-  bool handling_ = false;
+  // Only compared, for what was handled is gone.
+  const caf::mailbox_element* handling_ = nullptr; // taken, and its fate is not known yet
+  const caf::mailbox_element* skipped_ = nullptr;  // that was skipped last and is not put back yet
 };
 
 class CountingMailboxes final : public caf::detail::mailbox_factory {
@@ -116,10 +150,10 @@ public:
   explicit CountingMailboxes(std::shared_ptr<Observation> observation)
       : observation_(std::move(observation)) {}
   caf::abstract_mailbox* make(caf::scheduled_actor* owner) override {
-    return new CountingMailbox<caf::scheduled_actor>(*owner, observation_);
+    return new CountingMailbox(*owner, observation_);
   }
-  caf::abstract_mailbox* make(caf::blocking_actor* owner) override {
-    return new CountingMailbox<caf::blocking_actor>(*owner, observation_);
+  caf::abstract_mailbox* make(caf::blocking_actor*) override { // which have one of their own
+    return new caf::detail::default_mailbox;
   }
 
 private:

@@ -87,8 +87,8 @@ ActorSnapshot ActorStats::snapshot(bool over) const {
     result.last_msg_type = *last->name;
   for (const Type& type : *types_)
     if (type.key.load(std::memory_order_acquire) != 0)
-      result.message_type_counts.push_back(
-          {*type.name, type.count.load(std::memory_order_relaxed)});
+      if (const std::uint64_t count = type.count.load(std::memory_order_relaxed))
+        result.message_type_counts.push_back({*type.name, count});
   if (const std::uint64_t others = other_types_.load(std::memory_order_relaxed))
     result.message_type_counts.push_back({"others", others});
   std::ranges::stable_sort(result.message_type_counts, std::greater<>(), &MessageTypeCount::count);

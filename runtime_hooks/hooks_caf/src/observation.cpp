@@ -1,6 +1,9 @@
 #include "observation.hpp"
 
+#include <datastream/detail/signals_blocked.hpp>
+
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <utility>
 
@@ -17,7 +20,17 @@ bool ObserveOptions::observes(std::string_view name) const {
 
 namespace detail {
 
-Observation::Observation(ObserveOptions options) : options_(std::move(options)) {}
+namespace {
+
+ObserveOptions within_bounds(ObserveOptions options) {
+  options.interval = std::clamp<std::chrono::milliseconds>(
+      options.interval, std::chrono::milliseconds(1), std::chrono::days(1));
+  return options;
+}
+
+} // namespace
+
+Observation::Observation(ObserveOptions options) : options_(within_bounds(std::move(options))) {}
 
 Observation::~Observation() {
   stop();
@@ -42,23 +55,36 @@ const std::string* Observation::intern(std::uint64_t type, std::string name) {
 void Observation::report_to(std::shared_ptr<StatsHook> hook) {
   if (!hook)
     return stop();
-  const std::lock_guard hook_lock(hook_mutex_);
-  hook_ = std::move(hook);
-  const std::lock_guard lock(mutex_);
-  if (std::exchange(reporting_, true))
-    return;
-  epoch_.fetch_add(1, std::memory_order_relaxed); // whoever ran before notes it again
+  const std::lock_guard change(change_mutex_);
+  {
+    const std::lock_guard lock(hook_mutex_);
+    hook_.swap(hook); // the previous one goes when no lock is held
+  }
+  if (!reporter_.joinable())
+    start();
+}
+
+void Observation::start() {
+  const detail::SignalsBlocked blocked;
   reporter_ = std::jthread([this](const std::stop_token& stop) { report_until(stop); });
+  const std::lock_guard lock(mutex_);
+  reporting_ = true;
+  epoch_.fetch_add(1, std::memory_order_relaxed); // whoever ran before notes it again
 }
 
 void Observation::stop() {
-  std::jthread ending; // joined when no lock is held
-  const std::lock_guard hook_lock(hook_mutex_);
-  hook_ = nullptr;
-  const std::lock_guard lock(mutex_);
-  reporting_ = false;
-  ran_.clear();
-  ending = std::move(reporter_);
+  std::shared_ptr<StatsHook> previous; // goes when no lock is held
+  const std::lock_guard change(change_mutex_);
+  {
+    const std::lock_guard lock(hook_mutex_);
+    hook_.swap(previous);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    reporting_ = false;
+    ran_.clear();
+  }
+  reporter_ = {}; // asks it to end, and waits
 }
 
 void Observation::report_until(const std::stop_token& stop) {
@@ -107,7 +133,7 @@ void Observation::report(std::size_t worker, const std::vector<ActorStatsPtr>& a
       continue; // its end was told
     const std::uint64_t activity = actor->activity();
     const std::uint64_t done = activity - std::exchange(actor->reported.activity, activity);
-    candidates.push_back({actor->poisoned() ? ~std::uint64_t{0} : done, over, actor});
+    candidates.push_back({over && actor->poisoned() ? ~std::uint64_t{0} : done, over, actor});
   }
   if (candidates.empty())
     return;
@@ -119,9 +145,10 @@ void Observation::report(std::size_t worker, const std::vector<ActorStatsPtr>& a
   snapshots.reserve(shown);
   for (std::size_t i = 0; i < shown; ++i)
     snapshots.push_back(candidates[i].actor->snapshot(candidates[i].over));
-  // Those that were poisoned come first, and are never left out: they do not run again.
+  // Those that were poisoned come first, and are never left out: they do not run again. (Whoever
+  // was poisoned since we looked has noted that itself, for the next report.)
   for (std::size_t i = shown; i < candidates.size(); ++i)
-    if (candidates[i].actor->poisoned()) {
+    if (candidates[i].over && candidates[i].actor->poisoned()) {
       candidates[i].actor->reported.end = false;
       ran(worker, candidates[i].actor);
     }

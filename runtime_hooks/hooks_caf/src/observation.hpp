@@ -44,6 +44,7 @@ public:
 private:
   using Ran = std::map<std::size_t, std::vector<ActorStatsPtr>>; // by worker
 
+  void start();
   void report_until(const std::stop_token& stop);
   void report(const Ran& ran);
   void report(std::size_t worker, const std::vector<ActorStatsPtr>& actors);
@@ -61,7 +62,8 @@ private:
   std::mutex hook_mutex_; // held while the hook is called
   std::shared_ptr<StatsHook> hook_;
 
-  std::jthread reporter_; // last: it uses all the others
+  std::mutex change_mutex_; // taken first, and held while the thread is started or ends
+  std::jthread reporter_;   // last: it uses all the others
 };
 
 } // namespace datastream::detail

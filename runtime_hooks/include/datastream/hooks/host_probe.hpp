@@ -26,7 +26,7 @@ struct HostProbeOptions {
   std::vector<std::string> mounts = {"/"};
   /// The tool that `gpu` runs, without a shell; a name without a slash is looked for in PATH.
   std::string nvidia_smi = "nvidia-smi";
-  /// How long both its runs of one sample may take together, at most a day.
+  /// How long both its runs of one sample may take together, from 0 to a day.
   std::chrono::milliseconds gpu_timeout = defaults::gpu_timeout;
 };
 

@@ -18,10 +18,11 @@ class SupervisedProcess;
 ///
 /// Ownership: move-only, and owns the process. Destroying it, or assigning over it, kills the group
 /// and waits until the process is reaped and its callbacks have returned; milliseconds, unless the
-/// kernel cannot end it. Call `stop` and wait for `on_end` first where even that is too long. On
-/// the runner's thread, in a callback, it does not wait. A handle may outlive its runner; its
-/// process does not. Only destroy a handle that was moved from, or assign to it.
-/// Thread safety: const functions and `stop` may be called from any thread.
+/// kernel cannot end it. One that may not be killed is given up, see `ProcessRunner`. Call `stop`
+/// and wait for `on_end` first where even that is too long. On the runner's thread, in a callback,
+/// it does not wait. A handle may outlive its runner; its process does not. Only destroy a handle
+/// that was moved from, or assign to it. Thread safety: const functions and `stop` may be called
+/// from any thread.
 class ManagedProcess {
 public:
   /// How long `stop` waits before it kills.

@@ -9,6 +9,8 @@
 #include <datastream/model/ids.hpp>
 #include <datastream/pipe/producer.hpp>
 
+#include <atomic>
+#include <cstdint>
 #include <expected>
 #include <memory>
 #include <mutex>
@@ -23,6 +25,8 @@ struct ProcessCounts {
   SubmissionCounts standard_output;
   SubmissionCounts standard_error;
   SubmissionCounts lifecycle;
+
+  ProcessCounts& operator+=(const ProcessCounts& more) noexcept;
   friend bool operator==(const ProcessCounts&, const ProcessCounts&) = default;
 };
 
@@ -46,8 +50,9 @@ public:
 
   /// One chunk of this process, whatever the label says.
   void on_output(std::string_view label, bool is_stderr, std::string_view data) override;
-  /// Submits the event's record.
-  void publish(const ProcessEvent& event);
+  /// Submits the event's record. For want of memory it may have no bytes: it is then counted as a
+  /// refused frame without any.
+  void publish(const ProcessEvent& event) noexcept;
 
   /// Lets go of the label: the process has ended. Idempotent.
   void close();
@@ -72,7 +77,8 @@ private:
   const ChannelId lifecycle_channel_;
   ProducerOutputObserver lifecycle_;
   const Output output_;
-  std::mutex mutex_; // taken alone
+  std::atomic<std::uint64_t> unwritten_{0}; // lifecycle records that found no memory
+  std::mutex mutex_;                        // taken alone
   std::optional<ProcessLabelReservation> reservation_;
 };
 

@@ -46,7 +46,8 @@ struct ProcessCommand {
   /// left behind may still hold its outputs open.
   std::function<void(const ProcessExit&)> on_exit{};
   /// Called once when all is over: the process has ended, its outputs are at their end, and its
-  /// label is free again. Here it may be started anew.
+  /// label is free again. Here it may be started anew, unless the runner is being destroyed: then
+  /// `start` answers `runner_ended`.
   ///
   /// Both are called on the runner's thread: must not block; an exception is logged and ignored.
   /// They may use the handle, except that `wait` does not wait there, and may start processes. From

@@ -16,6 +16,7 @@ struct ProcessError {
     not_found,         ///< no such program, or the interpreter that its first line names
     not_executable,    ///< it is there and cannot be executed
     spawn_failed,      ///< the system refused: descriptors, memory, processes, size of arguments
+    runner_ended,      ///< the runner is being destroyed
   };
   Kind kind;
   std::string message; ///< names the program, channel or directory

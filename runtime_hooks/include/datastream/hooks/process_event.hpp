@@ -12,7 +12,8 @@ struct ProcessExit {
   enum class Kind {
     code,    ///< it exited; `value` is its code
     signal,  ///< `value` is the signal that ended it
-    unknown, ///< somebody else in this program has reaped it, or the program ignores SIGCHLD
+    unknown, ///< somebody else in this program has reaped it, or the program ignores SIGCHLD, or it
+             ///< was given up since it may not be killed
   };
   Kind kind = Kind::unknown;
   int value = 0;

@@ -30,7 +30,7 @@ namespace datastream {
 /// the two there is none. Everything that a process wrote itself comes before its `exited` record;
 /// what comes after that was written by processes that it left behind. A process is never held up:
 /// what the mux refuses is dropped and counted, lifecycle records included; the handle and the
-/// callbacks tell the end in any case.
+/// callbacks tell the end in any case. Where memory is short, work waits until there is some.
 ///
 /// A process runs in a process group of its own, with `/dev/null` as standard input, default signal
 /// dispositions, an empty signal mask, and no descriptor of this program but the three standard
@@ -42,9 +42,15 @@ namespace datastream {
 /// Until its outputs are at their end, a process that has ended stays a zombie: that keeps its
 /// group's number from being given to others whom `stop` would then kill.
 ///
+/// A process that runs as another user, for example a program with the set-user-ID bit, may be out
+/// of the reach of this program's signals. An `error` record says so when it should be stopped.
+/// When its handle or the runner is destroyed it is given up: its outputs are closed, its exit is
+/// told as `unknown`, and should it end after all, it stays a zombie until this program ends.
+///
 /// Ownership: destroying the runner kills all its processes, waits until they are reaped and their
-/// callbacks have returned, and ends its thread; on that thread, in a callback, it does not wait.
-/// Thread safety: `start` may be called from any thread and from actors.
+/// callbacks have returned, and ends its thread; on that thread, in a callback, it does not wait,
+/// and callbacks that come later must not use it. What callbacks start meanwhile is refused or
+/// killed. Thread safety: `start` and `counts` may be called from any thread and from actors.
 class ProcessRunner {
 public:
   /// Largest chunk, in bytes: as peers of this protocol have it.
@@ -63,7 +69,13 @@ public:
   /// millisecond; waits for nothing else. Must not run while another thread changes the environment
   /// (`setenv`).
   /// Errors: see `ProcessError`; when its label was accepted, a `spawn_failed` record says so too.
+  /// `runner_ended`: in a callback, when the runner's destruction has begun. Throws
+  /// `std::bad_alloc`; the process is then killed if it has begun.
   std::expected<ManagedProcess, ProcessError> start(ProcessCommand command);
+
+  /// What was submitted so far for all its processes together: also for those that have ended,
+  /// whose handles are gone, or that could not be started.
+  ProcessCounts counts() const;
 
 private:
   struct State;

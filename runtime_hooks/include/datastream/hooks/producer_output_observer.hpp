@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -19,6 +20,8 @@ struct SubmissionCounts {
   std::uint64_t accepted_bytes = 0;
   std::uint64_t refused_frames = 0; ///< dropped: the mux was full, or the stream has ended
   std::uint64_t refused_bytes = 0;
+
+  SubmissionCounts& operator+=(const SubmissionCounts& more) noexcept;
   friend bool operator==(const SubmissionCounts&, const SubmissionCounts&) = default;
 };
 
@@ -38,7 +41,10 @@ public:
   /// it: must not block, must not throw.
   using Route = std::function<ChannelId(std::string_view label, bool is_stderr)>;
 
-  ProducerOutputObserver(DatastreamProducer producer, Route route);
+  /// `channels`: some that the route leads to. The first chunk of any other one needs memory for
+  /// its counts; `on_output` throws `std::bad_alloc` when there is none, and has submitted nothing.
+  ProducerOutputObserver(DatastreamProducer producer, Route route,
+                         std::initializer_list<ChannelId> channels = {});
 
   void on_output(std::string_view label, bool is_stderr, std::string_view data) override;
 

@@ -26,9 +26,9 @@ class Observation;
 ///       config.observer.report_to(
 ///           std::make_shared<datastream::ProducerStatsHook>(node.producer()));
 ///
-/// On CAF 1.x this observes every actor, exactly. CAF 0.17.6 has no place for that: there an actor
-/// is observed when it is spawned with `spawn_observed`, and `install_everywhere` sees the others
-/// from the scheduler.
+/// On CAF 1.x this observes every actor but blocking ones, exactly. CAF 0.17.6 has no place for
+/// that: there an actor is observed when it is spawned with `spawn_observed`, and
+/// `install_everywhere` sees the others from the scheduler.
 ///
 /// Workers are numbered as CAF numbers them, or on 1.x in the order in which they started; what
 /// runs elsewhere, detached actors above all, reports as worker 65535.
@@ -38,8 +38,12 @@ class Observation;
 /// or an error is in exactly one more report, with its reason; one that ended well is in at most
 /// one.
 ///
+/// A message that an actor skips, or puts off until a response that it awaits, waits on: it is part
+/// of the mailbox's depth, and counts once, when it is handled.
+///
 /// Ownership: must outlive neither the system nor its configuration; actors keep what they need.
-/// Thread safety: `report_to` from any thread; the rest while the program is set up.
+/// Thread safety: `report_to` from any thread but the hook's own; the rest while the program is set
+/// up.
 class ActorObserver {
 public:
   explicit ActorObserver(ObserveOptions options = {});

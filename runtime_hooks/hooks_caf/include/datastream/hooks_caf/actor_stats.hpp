@@ -29,7 +29,9 @@ public:
   /// that were not seen before.
   template <class Name>
   void handling(const caf::local_actor& self, std::uint64_t type, Name&& name);
-  void handled() noexcept { bump(processed_); }
+  /// How that has ended: it counts; or the actor has skipped the message, which waits on.
+  void handled() noexcept;
+  void skipped() noexcept;
   /// The scheduler is about to resume it.
   void resuming(const caf::local_actor& self);
   /// It has run for so long on this worker, and so many messages were waiting before.
@@ -80,6 +82,7 @@ private:
   std::size_t worker_ = 0;
   bool observed_ = true;
   Type* last_ = nullptr;
+  Type* before_last_ = nullptr;
 
   std::string name_; // set once, before the first report
   alignas(64) std::atomic<std::uint64_t> arrived_{0};
@@ -100,6 +103,7 @@ void ActorStats::handling(const caf::local_actor& self, std::uint64_t type, Name
     note_run(self);
   if (!observed_)
     return;
+  before_last_ = last_;
   if (!last_ || last_->key.load(std::memory_order_relaxed) != type) [[unlikely]] {
     last_ = nullptr;
     for (Type& known : *types_) {
@@ -115,7 +119,17 @@ void ActorStats::handling(const caf::local_actor& self, std::uint64_t type, Name
     }
     last_type_.store(last_, std::memory_order_release);
   }
-  bump(last_ ? last_->count : other_types_);
+}
+
+inline void ActorStats::handled() noexcept {
+  if (observed_)
+    bump(last_ ? last_->count : other_types_);
+  bump(processed_);
+}
+
+inline void ActorStats::skipped() noexcept {
+  last_ = before_last_;
+  last_type_.store(last_, std::memory_order_release);
 }
 
 /// Why an actor that ended with this reason is poisoned; empty when it ended well.

@@ -17,7 +17,8 @@ struct ObserveOptions {
   std::vector<std::string> exclude{"datastream*",    "caf.*",         "spawn-server",
                                    "config-server",  "printer-actor", "basp-broker",
                                    "middleman-actor"};
-  /// A worker reports at most this often, and only when an observed actor has run on it.
+  /// A worker reports at most this often, and only when an observed actor has run on it; from 1 ms
+  /// to a day.
   std::chrono::milliseconds interval{250};
   /// Actors in one report: those that handled most since the last one. The others are counted, and
   /// reported when they run again.

@@ -6,10 +6,11 @@
 ///     auto c = spawn_observed(system, function, arguments...);
 ///     auto d = spawn_observed<caf::detached>(system, function, arguments...);
 ///
-/// As `system.spawn`, for class-based, function-based, typed and stateful actors; blocking ones are
-/// observed on CAF 1.x only, where all actors are and this is `system.spawn`. An actor of a system
-/// that nobody observes is spawned as it is. A program names its function-based actors by making
-/// them stateful, with a `name` in their state.
+/// As `system.spawn`, for class-based, function-based, typed and stateful actors. Blocking ones
+/// cannot be observed, for CAF shows their mailboxes to nobody; on CAF 1.x, where this is
+/// `system.spawn`, they are spawned nevertheless. An actor of a system that nobody observes is
+/// spawned as it is. A program names its function-based actors by making them stateful, with a
+/// `name` in their state.
 
 #include <datastream/caf/version.hpp>
 

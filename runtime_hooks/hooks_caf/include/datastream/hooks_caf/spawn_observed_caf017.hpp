@@ -6,6 +6,7 @@
 
 #include <caf/actor_system.hpp>
 #include <caf/infer_handle.hpp>
+#include <caf/invoke_message_result.hpp>
 #include <caf/mailbox_element.hpp>
 #include <caf/scheduled_actor.hpp>
 #include <caf/spawn_options.hpp>
@@ -31,7 +32,7 @@ public:
 template <class Base>
 class Observed : public Base, public CountsItself {
   static_assert(std::is_base_of_v<caf::scheduled_actor, Base>,
-                "CAF 0.17.6 lets nobody see the messages of a blocking actor");
+                "CAF lets nobody see the messages of a blocking actor");
 
 public:
   template <class... Ts>
@@ -50,8 +51,10 @@ public:
       return Base::consume(element);
     stats_->handling(*this, message_type_key(element),
                      [&] { return message_type_name(*this, element); });
-    const Handled handled{stats_.get()};
-    return Base::consume(element);
+    Handled handled{*stats_};
+    const caf::invoke_message_result result = Base::consume(element);
+    handled.skipped = result == caf::invoke_message_result::skipped;
+    return result;
   }
 
   bool cleanup(caf::error&& reason, caf::execution_unit* unit) override {
@@ -62,8 +65,9 @@ public:
 
 private:
   struct Handled { // also when the handler throws
-    ActorStats* stats;
-    ~Handled() { stats->handled(); }
+    ActorStats& stats;
+    bool skipped = false;
+    ~Handled() { skipped ? stats.skipped() : stats.handled(); }
   };
 
   const std::shared_ptr<ActorStats> stats_;

@@ -1,0 +1,79 @@
+/// Threads that the hooks start.
+
+#include "captured.hpp"
+#include "temporary_folder.hpp"
+
+#include <datastream/hooks/host_sampler.hpp>
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+
+using namespace datastream;
+using namespace datastream::test;
+
+namespace {
+
+std::set<std::string> threads() {
+  std::set<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
+    found.insert(entry.path().filename());
+  return found;
+}
+
+/// The signals that a thread does not take.
+std::uint64_t blocked_signals(const std::string& thread) {
+  std::ifstream status("/proc/self/task/" + thread + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("SigBlk:"))
+      return std::stoull(line.substr(7), nullptr, 16);
+  return 0;
+}
+
+bool blocks(const std::string& thread, int signal) {
+  return ((blocked_signals(thread) >> (signal - 1)) & 1U) == 1;
+}
+
+sigset_t own_mask() {
+  sigset_t mask;
+  ::pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+  return mask;
+}
+
+} // namespace
+
+TEST_CASE("threads_of_hooks_take_no_signal_of_the_program_from_their_first_moment_on") {
+  CapturedStream stream;
+  const sigset_t mask_before = own_mask();
+  const std::set<std::string> before = threads();
+  HostSampler sampler(stream.producer());
+  ProcessRunner runner{stream.producer()};
+  std::size_t expected = 0;
+  SUBCASE("those of a sampler") {
+    sampler.start();
+    expected = 3;
+  }
+  SUBCASE("that of a runner") {
+    REQUIRE(runner.start(child({"exit", "0"})));
+    expected = 1;
+  }
+  std::size_t found = 0;
+  for (const std::string& thread : threads()) {
+    if (before.contains(thread))
+      continue;
+    ++found;
+    // What it does to itself is reported as anywhere else, once it is past the C library's begin.
+    CHECK(eventually([&] { return !blocks(thread, SIGSEGV); }));
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGUSR1, SIGALRM, SIGPIPE})
+      CHECK(blocks(thread, signal));
+  }
+  CHECK(found == expected);
+  const sigset_t mask_after = own_mask();
+  for (int signal = 1; signal < NSIG; ++signal)
+    CHECK(sigismember(&mask_after, signal) == sigismember(&mask_before, signal));
+}
