@@ -1,12 +1,19 @@
 #include "archive_test_support.hpp"
 
 #include "eventually.hpp"
+#include "own_threads.hpp"
 
 #include <datastream/archive/archive_reader.hpp>
 #include <datastream/archive/reindex.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <csignal>
+#include <iterator>
+#include <set>
+#include <string>
 #include <thread>
+#include <vector>
 
 using namespace datastream;
 using namespace datastream::test;
@@ -330,4 +337,15 @@ TEST_CASE("who_accepts_a_loss_goes_on_behind_it_with_new_sequences") {
   REQUIRE(frames.size() == 20);
   CHECK(frames[9].sequence == 10);
   CHECK(frames[10].sequence == 21);
+}
+
+TEST_CASE("threads_of_an_archive_take_no_signal_of_the_program") {
+  TemporaryDirectory directory;
+  const std::set<std::string> before = threads();
+  const auto archive = opened(directory.path());
+  std::vector<std::string> started;
+  std::ranges::set_difference(threads(), before, std::back_inserter(started));
+  CHECK_FALSE(started.empty());
+  for (const std::string& thread : started)
+    CHECK(blocks(thread, SIGTERM));
 }

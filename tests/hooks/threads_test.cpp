@@ -1,6 +1,7 @@
 /// Threads that the hooks start.
 
 #include "captured.hpp"
+#include "own_threads.hpp"
 #include "temporary_folder.hpp"
 
 #include <datastream/hooks/host_sampler.hpp>
@@ -8,9 +9,6 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
-#include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <set>
 #include <string>
 
@@ -18,26 +16,6 @@ using namespace datastream;
 using namespace datastream::test;
 
 namespace {
-
-std::set<std::string> threads() {
-  std::set<std::string> found;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
-    found.insert(entry.path().filename());
-  return found;
-}
-
-/// The signals that a thread does not take.
-std::uint64_t blocked_signals(const std::string& thread) {
-  std::ifstream status("/proc/self/task/" + thread + "/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("SigBlk:"))
-      return std::stoull(line.substr(7), nullptr, 16);
-  return 0;
-}
-
-bool blocks(const std::string& thread, int signal) {
-  return ((blocked_signals(thread) >> (signal - 1)) & 1U) == 1;
-}
 
 sigset_t own_mask() {
   sigset_t mask;

@@ -6,6 +6,8 @@
 #include "group_writer.hpp"
 #include "stored_positions.hpp"
 
+#include <datastream/detail/signals_blocked.hpp>
+
 #include <algorithm>
 #include <condition_variable>
 #include <list>
@@ -167,6 +169,7 @@ private:
 };
 
 std::expected<void, ArchiveError> Archive::Impl::open() {
+  const detail::SignalsBlocked blocked; // on our thread, and those that RocksDB starts
   if (auto made = create_archive_directory(files_, directory_); !made)
     return made;
   auto lock = lock_archive(files_, directory_);
