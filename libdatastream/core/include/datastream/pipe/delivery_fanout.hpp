@@ -97,8 +97,8 @@ public:
   EndpointTick publish(const FrameBatch& batch);
   EndpointTick publish(std::span<const FrameBatch> batches);
   /// Publishes the end of a stream, once, declaring it on the way if need be. `assigned`: its
-  /// final number of positions. After a `std::bad_alloc`, call it again: it tells those whom it has
-  /// not told.
+  /// final number of positions. Pushed subscribers are told of ends as fast as they acknowledge.
+  /// After a `std::bad_alloc`, call it again: it tells those whom it has not told.
   void end_stream(const StreamId& stream, std::uint64_t assigned);
   /// Sends pushed subscribers what they lack of the catalog, and wakes pulling ones.
   void refresh();
