@@ -18,9 +18,17 @@ struct Mux::State {
 
   /// Counts and wakes as an attempt to queue `offered` frames calls for. Returns whether all were
   /// accepted.
-  bool settle(const SubmissionRing::Outcome& outcome, std::size_t offered) noexcept {
+  bool settle(SubmissionRing::Outcome outcome, std::size_t offered) noexcept {
+    if (outcome.accepted == offered && !outcome.wake) [[likely]]
+      return true;
+    return settle_rest(outcome, offered);
+  }
+
+  /// Apart, so that an ordinary submission pays nothing for it.
+  [[gnu::noinline]] bool settle_rest(SubmissionRing::Outcome outcome,
+                                     std::size_t offered) noexcept {
     bool wake = outcome.wake;
-    if (outcome.accepted != offered) [[unlikely]] {
+    if (outcome.accepted != offered) {
       refused.add(outcome.reason, offered - outcome.accepted);
       wake |= ring.take_over_call();
     }
@@ -51,6 +59,11 @@ struct Mux::State {
   SubmissionRing::Outcome place(ChannelId channel, std::string_view payload) noexcept {
     if (payload.size() <= defaults::slab_payload_max) [[likely]]
       return ring.submit(channel, payload);
+    return place_large(channel, payload);
+  }
+
+  [[gnu::noinline]] SubmissionRing::Outcome place_large(ChannelId channel,
+                                                        std::string_view payload) noexcept {
     if (payload.size() > defaults::payload_bytes_max)
       return {.reason = LossReason::payload_too_large};
     if (const LossReason reason = ring.refusal(payload.size()); reason != LossReason{})
