@@ -178,8 +178,9 @@ void EndpointActor::poll_again(bool frames_came) {
   ++poll_generation_;
   if (options_.health_interval.count() > 0 && now >= health_poll_) {
     // One such timer at a time: wake-ups in between do not start others.
-    health_poll_ = now + options_.health_interval;
-    compat::delayed_send(this, caf::actor(this), options_.health_interval, poll_atom_v);
+    const auto interval = std::min(options_.health_interval, defaults::health_interval_max);
+    health_poll_ = now + interval;
+    compat::delayed_send(this, caf::actor(this), interval, poll_atom_v);
   }
 }
 

@@ -50,6 +50,8 @@ inline constexpr std::chrono::milliseconds idle_after{10};
 /// Time between attempts to end a stream while a lack of memory, or a submission that does not get
 /// on, keeps frames back: memory comes back when somebody else has run.
 inline constexpr std::chrono::milliseconds end_retry{1};
+/// Longer times between health records are cut to it: no clock overflows.
+inline constexpr std::chrono::milliseconds health_interval_max = std::chrono::days(30);
 /// Subscribers that a health record lists, and bytes of a name in it. Both are other people's
 /// choice; a record of so many stays below 2 MiB.
 inline constexpr std::size_t health_subscribers = 1024;

@@ -13,9 +13,6 @@
 namespace datastream {
 namespace {
 
-/// Longer ones are cut to it, so that times do not overflow.
-constexpr std::chrono::milliseconds longest_interval = std::chrono::days(30);
-
 /// Attempts to end a stream that follow one another at once: what a submission under way needs to
 /// copy its payload.
 constexpr int quick_attempts = 16;
@@ -26,7 +23,7 @@ struct DatastreamEndpoint::State {
   State(StreamDescriptor stream, PipeOptions pipe_options)
       : pipe(std::make_shared<PipeState>(std::move(stream), pipe_options.mux)),
         health_interval(std::clamp(pipe_options.health_interval, std::chrono::milliseconds(0),
-                                   longest_interval)),
+                                   defaults::health_interval_max)),
         health_due(std::chrono::steady_clock::now() + health_interval) {}
 
   /// Whether subscribers are to be told something that no frame carries. The lock must be held.
