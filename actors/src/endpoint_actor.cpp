@@ -13,6 +13,7 @@
 #include <caf/send.hpp>
 #include <caf/typed_response_promise.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace datastream {
