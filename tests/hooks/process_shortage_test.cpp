@@ -48,7 +48,8 @@ private:
 TEST_CASE("whatever_finds_no_memory_a_process_is_read_and_its_end_is_told") {
   constexpr std::size_t size = 300'000; // more than a pipe holds
   bool happened = true;
-  for (std::size_t allocations = 0; happened; ++allocations) {
+  std::size_t allocations = 0;
+  for (; happened; ++allocations) {
     CAPTURE(allocations);
     CapturedStream stream;
     const auto observer = std::make_shared<ShortAfterFirstChunk>(allocations);
@@ -66,6 +67,7 @@ TEST_CASE("whatever_finds_no_memory_a_process_is_read_and_its_end_is_told") {
     CHECK(no_child_is_left());
     REQUIRE(allocations < 1000);
   }
+  CHECK(allocations > 2); // with none at the last time
 }
 
 TEST_CASE("a_start_that_finds_no_memory_leaves_no_process_and_its_label_free") {
@@ -73,7 +75,8 @@ TEST_CASE("a_start_that_finds_no_memory_leaves_no_process_and_its_label_free") {
   ProcessRunner runner{stream.producer()};
   std::uint64_t records = 0;
   bool happened = true;
-  for (std::size_t allocations = 0; happened; ++allocations) {
+  std::size_t allocations = 0;
+  for (; happened; ++allocations) {
     CAPTURE(allocations);
     std::optional<ManagedProcess> process;
     std::optional<ProcessError> error;
@@ -100,6 +103,7 @@ TEST_CASE("a_start_that_finds_no_memory_leaves_no_process_and_its_label_free") {
     CHECK(more <= 2);
     REQUIRE(allocations < 1000);
   }
+  CHECK(allocations > 10);
   const auto process = runner.start(child({"exit", "0"}));
   REQUIRE_MESSAGE(process, process.error().message);
   CHECK(process->wait(patience));
