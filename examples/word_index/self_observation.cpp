@@ -30,7 +30,8 @@ void SelfObservation::stop() {
 Tally SelfObservation::tally() const {
   Tally sum{actors_->accepted() + host_.accepted(), actors_->refused() + host_.refused()};
   const ds::ProcessCounts processes = runner_.counts(); // also of a child that could not be started
-  for (const auto& each : {processes.standard_output, processes.standard_error, processes.lifecycle})
+  for (const auto& each :
+       {processes.standard_output, processes.standard_error, processes.lifecycle})
     sum += {each.accepted_frames, each.refused_frames};
   return sum;
 }

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cerrno>
 #include <new>
 #include <optional>
@@ -48,7 +49,8 @@ private:
 TEST_CASE("whatever_finds_no_memory_a_process_is_read_and_its_end_is_told") {
   constexpr std::size_t size = 300'000; // more than a pipe holds
   bool happened = true;
-  for (std::size_t allocations = 0; happened; ++allocations) {
+  std::size_t allocations = 0;
+  for (; happened; ++allocations) {
     CAPTURE(allocations);
     CapturedStream stream;
     const auto observer = std::make_shared<ShortAfterFirstChunk>(allocations);
@@ -66,6 +68,40 @@ TEST_CASE("whatever_finds_no_memory_a_process_is_read_and_its_end_is_told") {
     CHECK(no_child_is_left());
     REQUIRE(allocations < 1000);
   }
+  CHECK(allocations > 2); // with none at the last time
+}
+
+TEST_CASE("a_process_that_finds_no_memory_to_be_watched_is_watched_a_little_later") {
+  bool happened = true;
+  std::size_t allocations = 0;
+  for (; happened; ++allocations) {
+    CAPTURE(allocations);
+    CapturedStream stream;
+    ProcessRunner runner{stream.producer()};
+    std::optional<Shortage> shortage; // of the runner's thread, as the next two until all is over
+    std::optional<ManagedProcess> second;
+    std::atomic<bool> over = false;
+    happened = false;
+    ProcessCommand next = child({"write", "1", "300000"}, "second");
+    next.on_end = [&](const ProcessExit&) {
+      happened = Shortage::happened();
+      Shortage::end();
+      over = true;
+    };
+    ProcessCommand command = child({"exit", "0"}, "first");
+    command.on_end = [&](const ProcessExit&) {
+      second.emplace(*runner.start(std::move(next)));
+      shortage.emplace(allocations);
+    };
+    const auto first = runner.start(std::move(command));
+    REQUIRE(first);
+    REQUIRE(eventually([&] { return over.load(); }));
+    REQUIRE(second->wait(patience));
+    CHECK(second->exit_status() == ProcessExit{ProcessExit::Kind::code, 0});
+    CHECK(stream.text("proc.second.stdout").size() == 300'000);
+    REQUIRE(allocations < 1000);
+  }
+  CHECK(allocations > 3);
 }
 
 TEST_CASE("a_start_that_finds_no_memory_leaves_no_process_and_its_label_free") {
@@ -73,7 +109,8 @@ TEST_CASE("a_start_that_finds_no_memory_leaves_no_process_and_its_label_free") {
   ProcessRunner runner{stream.producer()};
   std::uint64_t records = 0;
   bool happened = true;
-  for (std::size_t allocations = 0; happened; ++allocations) {
+  std::size_t allocations = 0;
+  for (; happened; ++allocations) {
     CAPTURE(allocations);
     std::optional<ManagedProcess> process;
     std::optional<ProcessError> error;
@@ -100,6 +137,7 @@ TEST_CASE("a_start_that_finds_no_memory_leaves_no_process_and_its_label_free") {
     CHECK(more <= 2);
     REQUIRE(allocations < 1000);
   }
+  CHECK(allocations > 10);
   const auto process = runner.start(child({"exit", "0"}));
   REQUIRE_MESSAGE(process, process.error().message);
   CHECK(process->wait(patience));
