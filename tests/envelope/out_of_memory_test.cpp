@@ -167,7 +167,7 @@ TEST_CASE("a_receiver_that_finds_no_memory_while_it_accepts_accepts_the_next_pee
       none.emplace();
       first.connect_to(port);
       REQUIRE(eventually([&] { return begun.load(); }));
-      CHECK((*receiver)->ledger().accept_failures > 0);
+      CHECK(eventually([&] { return (*receiver)->ledger().accept_failures > 0; }));
       // Those for whom there is no memory are closed, and so call again.
       const std::string envelope = framed(envelope_of({{"a", {1}}, {{1}, {0}, "x"}}));
       CHECK(eventually([&] {
