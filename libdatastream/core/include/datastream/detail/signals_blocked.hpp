@@ -2,6 +2,7 @@
 /// Signals and this library's own threads. For the library, not for programs.
 
 #include <csignal>
+#include <initializer_list>
 #include <signal.h> // NOLINT(modernize-deprecated-headers): <csignal> lacks pthread_sigmask
 
 namespace datastream::detail {
