@@ -58,7 +58,9 @@ void ProcessLoop::adopt(std::shared_ptr<SupervisedProcess> process) {
 
 void ProcessLoop::watch(Processes arrived) {
   const auto entry = arrived.begin();
-  const std::shared_ptr<SupervisedProcess> process = *entry; // which may end here
+  // A copy, as the entry may be forgotten here.
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
+  const std::shared_ptr<SupervisedProcess> process = *entry;
   processes_.splice(processes_.end(), arrived);
   process->begin([this, entry] { forget(entry); });
   if (closing_)

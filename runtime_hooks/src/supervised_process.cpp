@@ -255,7 +255,8 @@ void SupervisedProcess::end() noexcept {
   if (pidfd_.is_open())
     look(pidfd_.native_handle(), 0); // reaps it
   close_descriptor(pidfd_);
-  timer_.cancel();
+  boost::system::error_code ignored;
+  timer_.cancel(ignored);
   channels_->close();
 
   call(std::exchange(on_end_, nullptr), *exit_status());

@@ -65,7 +65,7 @@ public:
   void write(const ArchivedBatch& batch) {
     for (const Declaration& declaration : batch.declarations)
       if (const auto* channel = std::get_if<ChannelDescriptorPtr>(&declaration))
-        catalog_.declare_channel(**channel);
+        (void)catalog_.declare_channel(**channel); // the first declaration counts
     if (batch.frames.empty())
       return;
     const std::string stream = to_string(batch.frames.stream());
@@ -81,8 +81,10 @@ public:
         entry.frame.name = channel->name;
         entry.kind = channel_kind(channel->content);
       }
-      out_.line(std::to_string(batch.sequence(i).value) + ' ' + arrival + ' ' + stream + ' ' +
-                to_string(LogEntry(entry)));
+      std::string line = std::to_string(batch.sequence(i).value);
+      for (const std::string& part : {arrival, stream, to_string(LogEntry(entry))})
+        line.append(1, ' ').append(part);
+      out_.line(line);
     }
   }
 

@@ -109,11 +109,11 @@ private:
   /// By what is pointed at.
   struct Less {
     using is_transparent = void;
-    static const StreamId& key(const StreamIdPtr& stream) { return *stream; }
-    static const StreamId& key(const StreamId& stream) { return stream; }
-    static const PeerName& key(const PeerPtr& peer) { return peer->name; }
-    static const PeerName& key(const PeerName& peer) { return peer; }
-    bool operator()(const auto& a, const auto& b) const { return key(a) < key(b); }
+    static const StreamId* key(const StreamIdPtr& stream) { return stream.get(); }
+    static const StreamId* key(const StreamId& stream) { return &stream; }
+    static const PeerName* key(const PeerPtr& peer) { return &peer->name; }
+    static const PeerName* key(const PeerName& peer) { return &peer; }
+    bool operator()(const auto& a, const auto& b) const { return *key(a) < *key(b); }
   };
   using Streams = std::map<StreamIdPtr, Stream, Less>;
 

@@ -24,7 +24,7 @@ public:
   SignalsBlocked& operator=(const SignalsBlocked&) = delete;
 
 private:
-  sigset_t before_;
+  sigset_t before_{};
 };
 
 } // namespace datastream::detail
