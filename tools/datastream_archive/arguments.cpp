@@ -31,7 +31,7 @@ bool take(std::string_view& text, char c) {
 std::optional<Time> time_ago(std::string_view text, Time now) {
   constexpr std::string_view units = "smhd";
   constexpr std::uint64_t seconds_of[] = {1, 60, 3600, 86'400};
-  constexpr std::uint64_t longest = 100 * 366 * seconds_of[3];
+  constexpr std::uint64_t longest = std::uint64_t{100} * 366 * seconds_of[3];
   if (text.empty())
     return std::nullopt;
   const auto unit = units.find(text.back());

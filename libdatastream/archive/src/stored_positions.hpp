@@ -43,10 +43,10 @@ public:
 
   /// The place of one frame. Good until the next call of anything.
   struct Place {
-    Seen seen;
-    Page* page;
-    std::uint32_t index;
-    std::uint64_t fingerprint;
+    Seen seen{};
+    Page* page = nullptr;
+    std::uint32_t index = 0;
+    std::uint64_t fingerprint = 0;
   };
   /// Errors: those of the index. Throws `std::bad_alloc`. Changes nothing that could be seen.
   std::expected<Place, ArchiveError> look(const StreamId& stream, const FrameView& frame);
