@@ -349,3 +349,16 @@ TEST_CASE("threads_of_an_archive_take_no_signal_of_the_program") {
   for (const std::string& thread : started)
     CHECK(blocks(thread, SIGTERM));
 }
+
+TEST_CASE("the_rest_of_a_batch_that_filled_groups_is_durable_after_the_delay_by_itself") {
+  TemporaryDirectory directory;
+  const auto archive = Archive::open(
+      directory.path(), {.group_bytes = 4096, .group_delay = std::chrono::milliseconds(1)});
+  REQUIRE(archive);
+  for (std::uint64_t round = 0; round < 300; ++round) {
+    CAPTURE(round);
+    (*archive)->append(batch_of(node_a, 1000 * round, 1000)); // several groups and a rest
+    const Sequence last{1000 * (round + 1)};
+    REQUIRE(eventually([&] { return (*archive)->last_durable() == last; }));
+  }
+}

@@ -40,13 +40,6 @@ static_assert(std::ranges::view<ArchivedStream::Frames>);
 static_assert(std::input_iterator<ArchivedStream::Iterator>);
 static_assert(!std::forward_iterator<ArchivedStream::Iterator>);
 
-ArchivedStream stream_in(ArchiveReader& reader, const StreamId& id = node_a) {
-  auto stream = reader.stream(id);
-  if (!stream)
-    FAIL(stream.error());
-  return std::move(*stream);
-}
-
 /// Lines in channel 1, records in channel 2, anything in channel 3.
 Frame random_frame(std::mt19937& random, std::uint64_t position) {
   switch (random() % 4) {
@@ -104,14 +97,6 @@ struct Both {
   std::optional<ArchiveReader> reader;
   std::optional<ArchivedStream> archived;
 };
-
-template <class Range>
-std::vector<Frame> copied(Range&& range) {
-  std::vector<Frame> frames;
-  for (const FrameView& frame : range)
-    frames.push_back(frame.to_frame());
-  return frames;
-}
 
 template <class Range>
 std::vector<std::string> texts(Range&& range) {

@@ -38,6 +38,22 @@ inline ArchiveCursor cursor_of(ArchiveReader& reader, std::uint64_t from = 0,
   return std::move(*cursor);
 }
 
+inline ArchivedStream stream_in(ArchiveReader& reader, const StreamId& id = node_a) {
+  auto stream = reader.stream(id);
+  if (!stream)
+    FAIL(stream.error());
+  return std::move(*stream);
+}
+
+/// The frames of a stream or a view, as values.
+template <class Range>
+std::vector<Frame> copied(Range&& range) {
+  std::vector<Frame> frames;
+  for (const FrameView& frame : range)
+    frames.push_back(frame.to_frame());
+  return frames;
+}
+
 inline void append_frames(const ArchivedBatch& batch, std::vector<StoredFrame>& frames) {
   for (std::size_t i = 0; i < batch.frames.size(); ++i)
     frames.push_back({batch.sequence(i).value, batch.frames.stream(), batch.frames[i].to_frame()});

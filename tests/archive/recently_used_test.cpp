@@ -54,6 +54,18 @@ TEST_CASE("what_is_let_go_is_not_counted_any_more") {
   CHECK(*kept.find(2) == "two");
 }
 
+TEST_CASE("what_has_grown_is_counted_with_its_new_size") {
+  RecentlyUsed<int, std::string> kept(30);
+  kept.keep(1, "one", 10);
+  kept.keep(2, "two", 10);
+  CHECK(kept.keep(1, "more", 20) == "more");
+  CHECK(kept.bytes() == 30);
+  kept.keep(1, "even more", 25);
+  CHECK(kept.bytes() == 25);
+  CHECK_FALSE(kept.find(2));
+  CHECK(*kept.find(1) == "even more");
+}
+
 #if !DATASTREAM_UNDER_TSAN
 
 TEST_CASE("what_cannot_be_kept_for_want_of_memory_changes_nothing") {

@@ -26,21 +26,6 @@ using namespace datastream::test;
 
 namespace {
 
-ArchivedStream stream_in(ArchiveReader& reader, const StreamId& id = node_a) {
-  auto stream = reader.stream(id);
-  if (!stream)
-    FAIL(stream.error());
-  return std::move(*stream);
-}
-
-template <class Range>
-std::vector<Frame> copied(Range&& range) {
-  std::vector<Frame> frames;
-  for (const FrameView& frame : range)
-    frames.push_back(frame.to_frame());
-  return frames;
-}
-
 /// A walk up to the first error, if there is one.
 struct Walked {
   std::vector<Frame> frames;

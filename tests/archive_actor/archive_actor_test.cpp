@@ -1,6 +1,7 @@
 #include "actor_test.hpp"
 #include "disk_gate.hpp"
 #include "forwarded_files.hpp"
+#include "replaced_log_sink.hpp"
 #include "submitting.hpp"
 #include "temporary_directory.hpp"
 
@@ -291,7 +292,7 @@ TEST_CASE("a_consumer_that_was_given_an_archive_stores_in_both_and_outlives_it")
   ArchiveSystem test;
   TemporaryDirectory directory;
   std::atomic<int> logged{0};
-  const LogSink before = set_log_sink([&](LogSeverity, std::string_view) { ++logged; });
+  const ReplacedLogSink sink([&](LogSeverity, std::string_view) { ++logged; });
   const auto archive =
       spawned(test.system, directory.path(), {.acknowledges = ArchiveAcknowledges::durable});
   const auto consumer = spawn_consumer(test.system, {.archive = archive});
@@ -317,7 +318,6 @@ TEST_CASE("a_consumer_that_was_given_an_archive_stores_in_both_and_outlives_it")
   CHECK(ledger->stored == 1000);
   CHECK(contents(directory.path()).at(node.stream_id()).size() == 500);
   stop(consumer);
-  set_log_sink(before);
 }
 
 TEST_CASE("an_archive_that_cannot_store_what_it_has_while_it_is_closed_says_so_once") {
@@ -325,7 +325,7 @@ TEST_CASE("an_archive_that_cannot_store_what_it_has_while_it_is_closed_says_so_o
   TemporaryDirectory directory;
   std::mutex mutex;
   std::vector<std::string> logged;
-  const LogSink before = set_log_sink([&](LogSeverity severity, std::string_view message) {
+  const ReplacedLogSink sink([&](LogSeverity severity, std::string_view message) {
     const std::lock_guard lock(mutex);
     if (severity == LogSeverity::error && message.starts_with("an archive was closed in trouble"))
       logged.emplace_back(message);
@@ -341,7 +341,6 @@ TEST_CASE("an_archive_that_cannot_store_what_it_has_while_it_is_closed_says_so_o
   REQUIRE(eventually([&] { return status(test, archive).ledger.pending == 1; }));
   files.refuses = true;
   finish(test.system, archive);
-  set_log_sink(before);
   REQUIRE(logged.size() == 1);
   CHECK(logged[0].find("fsync") != std::string::npos);
   CHECK(logged[0].find(directory.path().string()) != std::string::npos);

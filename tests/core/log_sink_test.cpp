@@ -1,3 +1,5 @@
+#include "replaced_log_sink.hpp"
+
 #include <datastream/log_sink.hpp>
 
 #include <doctest/doctest.h>
@@ -8,19 +10,10 @@
 #include <vector>
 
 using namespace datastream;
-
-namespace {
-
-/// Puts the sink that was there back in the end.
-struct SinkKept {
-  ~SinkKept() { set_log_sink(std::move(before)); }
-  LogSink before = set_log_sink(nullptr);
-};
-
-} // namespace
+using namespace datastream::test;
 
 TEST_CASE("a_program_s_own_log_sink_gets_every_line_one_at_a_time") {
-  SinkKept kept;
+  const ReplacedLogSink kept(nullptr);
   std::vector<std::string> lines; // unguarded: calls must exclude each other
   set_log_sink([&](LogSeverity severity, std::string_view text) {
     lines.push_back(std::string(to_string(severity)) + " " + std::string(text));
@@ -41,7 +34,7 @@ TEST_CASE("a_program_s_own_log_sink_gets_every_line_one_at_a_time") {
 }
 
 TEST_CASE("a_log_sink_that_throws_harms_nobody") {
-  SinkKept kept;
+  const ReplacedLogSink kept(nullptr);
   set_log_sink([](LogSeverity, std::string_view) { throw std::runtime_error("full"); });
   log_message(LogSeverity::info, "text");
   CHECK(to_string(LogSeverity::info) == "info");

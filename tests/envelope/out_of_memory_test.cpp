@@ -8,6 +8,7 @@
 #include "../../legacy_envelope/src/outgoing_envelopes.hpp"
 #include "carriers.hpp"
 #include "no_descriptors.hpp"
+#include "replaced_log_sink.hpp"
 
 #include <datastream/envelope/admission.hpp>
 #include <datastream/envelope/framing.hpp>
@@ -146,7 +147,7 @@ TEST_CASE("a_receiver_that_finds_no_memory_while_it_accepts_accepts_the_next_pee
     std::unique_ptr<Shortage> shortage; // of the receiver's thread, which fails to accept first
     std::optional<NoDescriptors> none;  // until then: sanitizers need some to look at exceptions
     std::atomic<bool> begun{false};
-    const LogSink before = set_log_sink([&](LogSeverity, std::string_view text) {
+    const ReplacedLogSink sink([&](LogSeverity, std::string_view text) {
       if (shortage || text.find("cannot accept") == std::string_view::npos)
         return;
       none.reset();
@@ -177,7 +178,6 @@ TEST_CASE("a_receiver_that_finds_no_memory_while_it_accepts_accepts_the_next_pee
       }));
       CHECK((*receiver)->ledger().balanced());
     }
-    set_log_sink(before);
     if (!happened)
       break;
   }

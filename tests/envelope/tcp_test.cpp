@@ -2,6 +2,7 @@
 
 #include "carriers.hpp"
 #include "no_descriptors.hpp"
+#include "replaced_log_sink.hpp"
 
 #include <datastream/envelope/tcp_receiver.hpp>
 #include <datastream/envelope/tcp_sender.hpp>
@@ -357,7 +358,7 @@ TEST_CASE("while_nobody_listens_the_queue_holds_what_it_can") {
 TEST_CASE("a_sender_that_ends_with_frames_unsent_says_so") {
   std::mutex mutex;
   std::vector<std::string> lines;
-  LogSink before = set_log_sink([&](LogSeverity, std::string_view line) {
+  const ReplacedLogSink sink([&](LogSeverity, std::string_view line) {
     const std::lock_guard lock(mutex);
     lines.emplace_back(line);
   });
@@ -367,7 +368,6 @@ TEST_CASE("a_sender_that_ends_with_frames_unsent_says_so") {
   }
   const std::string name = "tcp sender to 127.0.0.1:" + std::to_string(port);
   sender_to(port)->send(some_frames(stream, 0, 5));
-  set_log_sink(std::move(before));
   CHECK(lines.back() == name + ": ends with 5 frames unsent");
 }
 

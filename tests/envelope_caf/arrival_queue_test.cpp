@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <latch>
 #include <new>
 #include <string>
 #include <thread>
@@ -140,6 +141,29 @@ TEST_CASE("who_waits_for_room_wakes_an_actor_that_could_not_be_woken") {
   REQUIRE(flood.stops_at(1));
   no_memory = false;
   CHECK(eventually([&] { return woken == 1; }));
+}
+
+TEST_CASE("who_waits_already_when_an_actor_could_not_be_woken_wakes_it") {
+  ArrivalQueue queue(room);
+  std::latch wakes{1};
+  std::latch fails{1};
+  std::thread first([&] {
+    queue.push({peer}, [&] {
+      wakes.count_down();
+      fails.wait();
+      throw std::bad_alloc();
+    });
+  });
+  wakes.wait();
+  std::atomic<int> woken{0};
+  {
+    const Flood flood(queue, {peer, batch_of({"n", {1}}, 1, std::string(room, 'x'))},
+                      [&] { ++woken; });
+    CHECK(flood.stops_at(0)); // it waits for room, and another one is to wake the actor
+    fails.count_down();
+    first.join();
+    CHECK(eventually([&] { return woken == 1; }));
+  }
 }
 
 TEST_CASE("a_queue_that_is_closed_takes_nothing_and_has_counted_what_it_discards") {

@@ -1,4 +1,5 @@
 #include "captured.hpp"
+#include "replaced_log_sink.hpp"
 
 #include <datastream/log_sink.hpp>
 
@@ -220,7 +221,7 @@ TEST_CASE("waiting_takes_any_time") {
 TEST_CASE("callbacks_tell_the_exit_and_the_end_once_each_and_in_order") {
   CapturedStream stream;
   std::vector<std::string> calls; // of the runner's thread until `wait` has returned
-  LogSink before = set_log_sink(
+  const ReplacedLogSink sink(
       [&](LogSeverity, std::string_view line) { calls.push_back("log " + std::string(line)); });
   ProcessRunner runner{stream.producer()};
   ProcessCommand command = child({"exit", "5"});
@@ -234,7 +235,6 @@ TEST_CASE("callbacks_tell_the_exit_and_the_end_once_each_and_in_order") {
   const auto process = runner.start(std::move(command));
   REQUIRE(process);
   REQUIRE(process->wait(patience));
-  set_log_sink(std::move(before));
   CHECK(calls == std::vector<std::string>{
                      "exit 5", "log callback of process 'child' has thrown: no reason", "end 5"});
 }

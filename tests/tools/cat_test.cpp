@@ -134,6 +134,11 @@ TEST_CASE("the_last_frames_that_are_wanted_are_found_however_rare_they_are") {
       tool({"cat", directory.path().string(), "--channel", "log", "--tail", "2"});
   CHECK(shown.status == 0);
   CHECK(shown.out == "#1007 [log] 1007\n#2007 [log] 2007\n");
+  const TemporaryDirectory wide;
+  make_archive(wide.path(), {{{1}, {0}, "first"}, {{1}, {UINT64_MAX}, "last"}});
+  CHECK(tool({"cat", wide.path().string(), "--tail", "9"}).out ==
+        "#0 [log] first\n#1    --- 18446744073709551614 missing ---\n"
+        "#18446744073709551615 [log] last\n");
 }
 
 TEST_CASE("the_output_of_a_program_is_shown_as_lines") {

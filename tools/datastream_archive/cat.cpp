@@ -8,8 +8,7 @@
 
 namespace datastream::tool {
 
-void check_names(ArchiveReader& reader, const CatOptions& options,
-                 const DatastreamSnapshot& catalog) {
+void check_channels(const CatOptions& options, const DatastreamSnapshot& catalog) {
   std::vector<std::string> names = options.channels;
   for (const auto& name : {options.lines, options.series})
     if (name)
@@ -18,8 +17,6 @@ void check_names(ArchiveReader& reader, const CatOptions& options,
     if (std::ranges::find(catalog.channels, name, &ChannelDescriptor::name) ==
         catalog.channels.end())
       throw Failure("no stream has a channel of the name " + name);
-  for (const StreamId& stream : options.streams)
-    (void)must(reader.stream(stream, Holes::leave_out));
 }
 
 Status cat(const CatOptions& options, Output& out) {

@@ -10,10 +10,9 @@
 
 namespace datastream::tool {
 
-/// Throws `Failure` if an option names a channel or a stream that the archive has not: that is a
-/// mistake, and not an empty answer.
-void check_names(ArchiveReader& reader, const CatOptions& options,
-                 const DatastreamSnapshot& catalog);
+/// Throws `Failure` if an option names a channel that no stream has: that is a mistake, and not an
+/// empty answer.
+void check_channels(const CatOptions& options, const DatastreamSnapshot& catalog);
 
 void cat_by_sequence(ArchiveReader& reader, const CatOptions& options, Output& out, Faults& faults);
 void cat_by_stream(ArchiveReader& reader, const CatOptions& options, Output& out, Faults& faults);

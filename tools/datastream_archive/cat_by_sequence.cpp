@@ -111,10 +111,14 @@ void cat_by_sequence(ArchiveReader& reader, const CatOptions& options, Output& o
   report_damaged_tip(reader, faults);
   const auto names = read_catalog(reader, faults, options.from);
   const DatastreamSnapshot catalog = names->snapshot().snapshot;
-  if (!options.follow) // which may wait for them
-    check_names(reader, options, catalog);
+  if (!options.follow) { // which may wait for them
+    check_channels(options, catalog);
+    for (const StreamId& stream : options.streams)
+      (void)must(reader.stream(stream, Holes::leave_out));
+  }
   TextWriter text(out, options.raw, catalog);
-  JsonLinesWriter json(out.stream(), source_of(reader, options), names);
+  JsonLinesWriter json(out.stream(), options.json ? source_of(reader, options) : std::string(),
+                       names);
   while (reading.position() <= options.to) {
     auto batch = reading.next(options.follow ? follow_interval : std::chrono::milliseconds{0});
     if (!batch && !options.follow)

@@ -45,15 +45,15 @@ public:
 private:
   void leave_out(const ArchiveError& error) {
     faults_.report(error);
-    if (!error.lost || error.message == left_out_)
+    if (!error.lost || error.lost == left_out_)
       throw Failure(error); // it does not pass
     stream_ = stream_.without(*error.lost);
-    left_out_ = error.message;
+    left_out_ = error.lost;
   }
 
   ArchivedStream stream_;
   Faults& faults_;
-  std::string left_out_; ///< because of what a part was last left out
+  std::optional<SequenceRange> left_out_; ///< last
 };
 
 /// Shows one stream.
@@ -123,7 +123,7 @@ void StreamCat::skip_to_last(std::size_t count) {
     const Position highest = std::min(options_.positions.highest, *stream.last());
     if (lowest > highest)
       break;
-    const bool is_all = highest.value - lowest.value < width;
+    const bool is_all = width == UINT64_MAX || highest.value - lowest.value < width;
     const Position from = is_all ? lowest : Position{highest.value - width + 1};
     remaining_.each_part([&](const ArchivedStream& part) {
       found.clear();
@@ -243,7 +243,7 @@ std::vector<StreamId> streams_of(ArchiveReader& reader, const CatOptions& option
 void cat_by_stream(ArchiveReader& reader, const CatOptions& options, Output& out, Faults& faults) {
   report_holes(reader, faults);
   const DatastreamSnapshot catalog = read_catalog(reader, faults)->snapshot().snapshot;
-  check_names(reader, options, catalog);
+  check_channels(options, catalog);
   const std::vector<StreamId> streams = streams_of(reader, options);
   const bool with_headings = streams.size() > 1 && !options.raw && !options.series;
   std::uint64_t others = 0;

@@ -63,8 +63,10 @@ void ArrivalQueue::wake_taker(std::unique_lock<std::mutex>& lock,
     woken = false;
   }
   lock.lock();
-  if (!woken)
+  if (!woken) {
     asleep_ = true;
+    room_.notify_all(); // who waits tries next
+  }
 }
 
 std::vector<Arrival> ArrivalQueue::take() {

@@ -169,7 +169,6 @@ private:
 };
 
 std::expected<void, ArchiveError> Archive::Impl::open() {
-  const detail::SignalsBlocked blocked; // on our thread, and those that RocksDB starts
   if (auto made = create_archive_directory(files_, directory_); !made)
     return made;
   auto lock = lock_archive(files_, directory_);
@@ -180,6 +179,7 @@ std::expected<void, ArchiveError> Archive::Impl::open() {
     return std::unexpected(std::move(opened.error().error));
   recovery_ = writer_.recovery();
   last_durable_ = writer_.last();
+  const detail::SignalsBlocked blocked;
   committer_ = std::thread([this] { run(); });
   return {};
 }
@@ -211,7 +211,7 @@ Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t ar
     result.ticket = taken_ticket();
     return result;
   }
-  const bool was_empty = filling_.empty();
+  bool was_empty = filling_.empty(); ///< the committing thread may wait for the first of it
   std::size_t next = 0;
   bool begun = false; ///< the group that is filling knows of this batch
   try {
@@ -224,6 +224,7 @@ Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t ar
           rest_is_lost(next, reason());
           break;
         }
+        was_empty = was_empty || filling_.empty();
       }
       const FrameView frame = batch[next];
       if (frame.payload.size() > format::body_bytes_max - format::frame_entry_bytes) {
@@ -266,7 +267,7 @@ Archive::Appended Archive::Impl::append(const FrameBatch& batch, std::int64_t ar
   }
   result.ticket = taken_ticket();
   // A thread that is woken for every batch costs more than the batch.
-  if (was_empty || index_failure_ || is_full())
+  if (was_empty || index_failure_ || (takes() && is_full()))
     work_.notify_one();
   return result;
 }

@@ -3,6 +3,8 @@
 #include "format/bytes.hpp"
 #include "format/descriptors_block.hpp"
 
+#include <datastream/detail/signals_blocked.hpp>
+
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/options.h>
@@ -110,7 +112,11 @@ Metadata::~Metadata() = default;
 std::expected<std::unique_ptr<Metadata>, ArchiveError>
 Metadata::open(const std::filesystem::path& directory, rocksdb::Env* env) {
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status status = rocksdb::DB::Open(options_for(env), directory.string(), &db);
+  rocksdb::Status status;
+  {
+    const detail::SignalsBlocked blocked; // on the threads that it starts
+    status = rocksdb::DB::Open(options_for(env), directory.string(), &db);
+  }
   if (!status.ok())
     return std::unexpected(failed(directory, status));
   return std::unique_ptr<Metadata>(new Metadata(directory, std::unique_ptr<rocksdb::DB>(db)));

@@ -30,12 +30,17 @@ public:
     return &kept_.front().value;
   }
 
-  /// What is not kept yet.
+  /// In place of what was kept under this key.
   const Value& keep(Key key, Value value, std::size_t bytes) {
-    std::list<Kept> added;
-    added.push_front({key, std::move(value), bytes});
-    where_.emplace(std::move(key), added.begin());
-    kept_.splice(kept_.begin(), added);
+    if (find(key)) {
+      bytes_ -= std::exchange(kept_.front().bytes, bytes);
+      kept_.front().value = std::move(value);
+    } else {
+      std::list<Kept> added;
+      added.push_front({key, std::move(value), bytes});
+      where_.emplace(std::move(key), added.begin());
+      kept_.splice(kept_.begin(), added);
+    }
     bytes_ += bytes;
     while (bytes_ > bound_ && kept_.size() > 1)
       let_go(where_.find(kept_.back().key));

@@ -3,8 +3,6 @@
 #include "read_block.hpp"
 #include "tip_file.hpp"
 
-#include <datastream/defaults.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <ranges>
@@ -210,29 +208,14 @@ Snapshot SegmentSet::afresh(const Snapshot& snapshot) const {
 
 std::expected<SegmentIndexPtr, ArchiveError> SegmentSet::index(const Snapshot& snapshot,
                                                                std::size_t index) {
-  auto loaded = snapshot.segments[index].file->index(snapshot.end_of(index));
-  if (loaded)
-    keep(*loaded);
+  Segment& segment = *snapshot.segments[index].file;
+  auto loaded = segment.index(snapshot.end_of(index));
+  if (loaded) {
+    const std::size_t memory = (*loaded)->state().memory; // it may have grown
+    const std::lock_guard lock(mutex_);
+    kept_.keep(segment.number(), *loaded, memory);
+  }
   return loaded;
-}
-
-void SegmentSet::keep(const SegmentIndexPtr& index) {
-  const std::size_t memory = index->state().memory;
-  const std::lock_guard lock(mutex_);
-  const auto known = std::ranges::find(kept_, index, &Kept::index);
-  if (known == kept_.end()) {
-    kept_.push_front({index, memory});
-  } else {
-    known->memory = memory;
-    kept_.splice(kept_.begin(), kept_, known);
-  }
-  std::size_t sum = 0;
-  for (const Kept& kept : kept_)
-    sum += kept.memory;
-  while (sum > defaults::archive_reader_index_bytes && kept_.size() > 1) {
-    sum -= kept_.back().memory;
-    kept_.pop_back();
-  }
 }
 
 void SegmentSet::each_index(const Snapshot& snapshot,

@@ -3,17 +3,18 @@
 
 #include "format/descriptors_block.hpp"
 #include "format/tip.hpp"
+#include "recently_used.hpp"
 #include "segment.hpp"
 
 #include <datastream/archive/archive_error.hpp>
 #include <datastream/archive/file_system.hpp>
+#include <datastream/defaults.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <filesystem>
 #include <functional>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -115,18 +116,13 @@ private:
   std::optional<ArchiveError> check_for_segments() const;
   std::expected<std::vector<Snapshot::Listed>, ArchiveError>
   list_segments(const format::Tip& tip) const;
-  void keep(const SegmentIndexPtr& index);
 
   const std::filesystem::path directory_;
   FileSystem& files_;
 
   mutable std::mutex mutex_;
   SnapshotPtr latest_;
-  struct Kept {
-    SegmentIndexPtr index;
-    std::size_t memory = 0;
-  };
-  std::list<Kept> kept_; ///< the one that was used last first
+  RecentlyUsed<std::uint64_t, SegmentIndexPtr> kept_{defaults::archive_reader_index_bytes};
 };
 
 } // namespace datastream
