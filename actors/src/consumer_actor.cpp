@@ -1,5 +1,6 @@
 #include <datastream/actors/consumer_actor.hpp>
 
+#include "sent_from_here.hpp"
 #include <datastream/actors/detail/follow.hpp>
 #include <datastream/actors/detail/peer_errors.hpp>
 
@@ -139,9 +140,9 @@ ConsumerLedger ConsumerActor::ledger() const {
 }
 
 caf::result<bool> ConsumerActor::forget(const StreamId& stream) {
-  const auto& from = current_sender();
-  if (!from || from->node() != system().node())
+  if (!sent_from_here(*this))
     return caf::make_error(ActorError::not_local, to_string(stream));
+  subscriber_.forget(stream);
   return consumer_.forget(stream);
 }
 

@@ -177,9 +177,9 @@ void EndpointActor::poll_again(bool frames_came) {
   if (now - last_frame_ < defaults::idle_after || !endpoint_->try_idle())
     return poll_after(options_.tick_interval);
   ++poll_generation_;
-  if (options_.health_interval.count() > 0 && now >= health_poll_) {
+  const auto interval = endpoint_->health_interval();
+  if (interval.count() > 0 && now >= health_poll_) {
     // One such timer at a time: wake-ups in between do not start others.
-    const auto interval = std::min(options_.health_interval, defaults::health_interval_max);
     health_poll_ = now + interval;
     compat::delayed_send(this, caf::actor(this), interval, poll_atom_v);
   }

@@ -1,5 +1,6 @@
 #include <datastream/actors/fanout_actor.hpp>
 
+#include "sent_from_here.hpp"
 #include "subscriber_actors.hpp"
 #include <datastream/actors/detail/peer_errors.hpp>
 
@@ -33,7 +34,8 @@ caf::behavior FanoutActor::make_behavior() {
         ledger.fanout = fanout_->ledger();
         return ledger;
       },
-      [this](settle_atom) { return subscribers_->settle(); }, peer_errors(this),
+      [this](settle_atom) { return subscribers_->settle(); },
+      [this](forget_atom, const StreamId& stream) { return forget(stream); }, peer_errors(this),
       compat::exit_before_watchers(this));
 }
 
@@ -62,6 +64,12 @@ EndpointTick FanoutActor::publish(const SubscriptionStart& start) {
     fanout_->expect_next(stream.stream, stream.from);
   fanout_->refresh();
   return {.subscribers = fanout_->subscriber_count()};
+}
+
+caf::result<bool> FanoutActor::forget(const StreamId& stream) {
+  if (!sent_from_here(*this))
+    return caf::make_error(ActorError::not_local, to_string(stream));
+  return fanout_->forget(stream);
 }
 
 caf::actor spawn_fanout(caf::actor_system& system) {

@@ -1,5 +1,6 @@
 #include <datastream/actors/publisher_actor.hpp>
 
+#include "sent_from_here.hpp"
 #include <datastream/actors/detail/peer_errors.hpp>
 
 #include <datastream/caf/request.hpp>
@@ -45,7 +46,7 @@ void PublisherActor::on_exit() {
 }
 
 caf::result<bool> PublisherActor::offer(const std::string& name, const caf::actor& actor) {
-  if (!sent_from_here())
+  if (!sent_from_here(*this))
     return caf::make_error(ActorError::not_local, name);
   if (!actor)
     return caf::make_error(ActorError::no_actor, name);
@@ -59,7 +60,7 @@ caf::result<bool> PublisherActor::offer(const std::string& name, const caf::acto
 }
 
 caf::result<bool> PublisherActor::withdraw(const std::string& name) {
-  if (!sent_from_here())
+  if (!sent_from_here(*this))
     return caf::make_error(ActorError::not_local, name);
   return offers_.erase(name) > 0;
 }
@@ -69,12 +70,6 @@ caf::result<caf::actor> PublisherActor::find(const std::string& name) const {
   if (it == offers_.end())
     return caf::make_error(ActorError::unknown_name, name);
   return it->second.actor;
-}
-
-/// Other processes may find streams, but not change what is offered.
-bool PublisherActor::sent_from_here() {
-  const auto& from = current_sender();
-  return from && from->node() == system().node();
 }
 
 Publisher::Publisher(caf::actor_system& system) : system_(&system) {

@@ -47,6 +47,10 @@ void Subscriber::unsubscribe(std::uint64_t subscription) {
   state_->remove(subscription);
 }
 
+bool Subscriber::forget(const StreamId& stream) {
+  return state_->forget(stream);
+}
+
 caf::message_handler Subscriber::deliveries() const {
   return {
       [state = state_](event_atom, std::uint64_t token, const EventBatch& batch) {

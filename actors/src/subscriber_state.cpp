@@ -12,6 +12,7 @@
 #include <caf/event_based_actor.hpp>
 
 #include <algorithm>
+#include <ranges>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -193,6 +194,15 @@ void Subscriber::State::retry(std::uint64_t number) {
     return;
   const SubscriptionPtr subscription = it->second;
   look_for_it(subscription);
+}
+
+// --- names ---------------------------------------------------------------------------------------
+
+bool Subscriber::State::forget(const StreamId& stream) {
+  bool known = false;
+  for (const auto& subscription : std::views::values(by_token))
+    known |= subscription->names->forget(stream);
+  return known;
 }
 
 // --- receiving ----------------------------------------------------------------------------------

@@ -46,6 +46,7 @@ struct Subscriber::State : std::enable_shared_from_this<Subscriber::State> {
   SubscriptionPtr add(std::optional<RemoteEndpoint> remote, SubscriptionHandlers handlers,
                       Subscribe request);
   void remove(std::uint64_t number);
+  bool forget(const StreamId& stream);
 
   void subscribe_at(const SubscriptionPtr& subscription, const caf::actor& endpoint);
   void look_for_it(const SubscriptionPtr& subscription);

@@ -117,6 +117,10 @@ std::expected<EventBatch, RecvError> ThreadSubscription::recv_for(std::chrono::n
   return state_->take(stop, Clock::now() + timeout);
 }
 
+bool ThreadSubscription::forget(const StreamId& stream) {
+  return state_->in.forget(stream);
+}
+
 const caf::error& ThreadSubscription::reason() const noexcept {
   return state_->reason;
 }

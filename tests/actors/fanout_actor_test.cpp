@@ -1,7 +1,9 @@
-#include "actor_test.hpp"
+#include "middleman_test.hpp"
 
 #include <datastream/actors/consumer_actor.hpp>
 #include <datastream/actors/fanout_actor.hpp>
+#include <datastream/actors/remote.hpp>
+#include <datastream/actors/thread_subscription.hpp>
 #include <datastream/caf/send.hpp>
 
 #include <doctest/doctest.h>
@@ -132,6 +134,68 @@ TEST_CASE("a_fanout_actor_counts_what_makes_no_sense_and_what_contradicts_itself
   CHECK(ledger.malformed_frames == 3);
   CHECK(ledger.conflicting_declarations == 2);
   CHECK(ledger.balanced());
+}
+
+TEST_CASE("a_fanout_actor_forgets_a_stream_that_is_over_and_keeps_its_counts") {
+  TestSystem test;
+  Fanout fanout(test.system);
+  EventBatch batch = frames_of(one, 0, 3);
+  batch.declarations = {channel(one, 1, "log")};
+  batch.ended = StreamEnd{one, 3};
+  fanout.publish(batch);
+  fanout.publish(frames_of(two, 0, 1));
+  CHECK(ask<bool>(test.system, fanout.actor, forget_atom_v, one) == true);
+  CHECK(ask<bool>(test.system, fanout.actor, forget_atom_v, one) == false);
+  const auto catalog =
+      ask<DatastreamSnapshot>(test.system, fanout.actor, snapshot_atom_v, SubscriptionRequest{});
+  REQUIRE(catalog);
+  REQUIRE(catalog->streams.size() == 1);
+  CHECK(catalog->streams[0].stream == two);
+  CHECK(catalog->channels.empty());
+  CHECK(fanout.ledger().arrived == 4);
+  CHECK(fanout.publish(frames_of(one, 0, 1)).drained == 1); // it begins anew
+}
+
+TEST_CASE("a_reader_of_another_process_forgets_the_names_of_a_stream_and_learns_new_ones") {
+  RemoteSystem test;
+  Fanout fanout(test.system);
+  const auto publish_named = [&](const StreamId& stream, std::uint64_t position, std::string name) {
+    EventBatch batch = frames_of(stream, position, 1);
+    batch.declarations = {channel(stream, 1, std::move(name))};
+    fanout.publish(batch);
+  };
+  const auto port = publish(test.system, fanout.actor, 0);
+  REQUIRE(port);
+  RemoteSystem elsewhere; // its own node, over TCP
+  const auto there = connect(elsewhere.system, "127.0.0.1", *port);
+  REQUIRE(there);
+  auto reader = ThreadSubscription::open(elsewhere.system, *there);
+  REQUIRE(reader);
+  const auto next_name = [&] {
+    std::string name;
+    while (name.empty()) {
+      const auto batch = reader->recv_for(20s);
+      REQUIRE(batch);
+      batch->each([&](const FrameView& frame) { name = frame.name; });
+    }
+    return name;
+  };
+  publish_named(one, 0, "old");
+  CHECK(next_name() == "old");
+  publish_named(two, 0, "two");
+  CHECK(next_name() == "two");
+  // Not because the other process says so.
+  const auto refused = ask<bool>(elsewhere.system, there->actor(), forget_atom_v, one);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error() == caf::make_error(ActorError::not_local));
+
+  REQUIRE(ask<bool>(test.system, fanout.actor, forget_atom_v, one) == true);
+  CHECK(reader->forget(one));
+  CHECK_FALSE(reader->forget(one));
+  publish_named(one, 0, "new");
+  CHECK(next_name() == "new");
+  fanout.publish(frames_of(two, 1, 1));
+  CHECK(next_name() == "two");
 }
 
 TEST_CASE("a_store_behind_a_collector_and_its_fanout_balances_end_to_end") {

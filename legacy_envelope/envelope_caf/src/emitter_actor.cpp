@@ -86,7 +86,6 @@ void EmitterActor::not_found(const caf::error& reason) {
 }
 
 void EmitterActor::lost(const caf::error& reason) {
-  queue_->note(&SenderLedger::broken);
   watch_.reset();
   sink_ = nullptr;
   if (const std::uint64_t count = unanswered()) {
@@ -94,6 +93,7 @@ void EmitterActor::lost(const caf::error& reason) {
     queue_->lost(&SendLosses::connection_broken, count);
     settled_ += count;
   }
+  queue_->note(&SenderLedger::broken); // last: who sees it finds what was lost with it
   if (std::holds_alternative<RemoteEndpoint>(peer_.sink))
     return not_found(reason);
   gone_ = true;

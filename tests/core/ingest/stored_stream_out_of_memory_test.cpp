@@ -94,4 +94,31 @@ TEST_CASE("payloads_that_cannot_be_copied_together_stay_where_they_are") {
   CHECK(n > 2);
 }
 
+TEST_CASE("a_stream_without_memory_to_copy_payloads_together_goes_on_with_the_room_that_it_has") {
+  constexpr std::size_t large = 5U << 20U;
+  int disposed = 0;
+  StoredStream stream({"node", {1}}, {.frames = 20});
+  for (std::uint64_t k = 0; k < 5; ++k) {
+    std::vector<Frame> frames = run_of_frames(k, 1, large - 8);
+    frames.push_back({{1}, {1000 + k}, "high"});
+    stream.accept(batch_in(WatchedBlock::make(large, disposed), stream.id(), frames));
+  }
+  const auto accept_small = [&](std::uint64_t position) {
+    return stream.accept(FrameView{{1}, {position}, "small", {}}) == StoredStream::Accepted::stored;
+  };
+  for (std::uint64_t k = 0; k < 10; ++k) // so that the index has room for more
+    REQUIRE(accept_small(5000 + k));
+  bool all = true;
+  {
+    const Shortage shortage(0, Shortage::Of::all);
+    for (std::uint64_t k = 10; k < 15; ++k) // evicts what is large
+      all &= accept_small(5000 + k);
+  }
+  CHECK(Shortage::happened());
+  CHECK(all);
+  CHECK(disposed == 0);
+  CHECK(accept_small(5015)); // and copies now
+  CHECK(disposed == 5);
+}
+
 #endif

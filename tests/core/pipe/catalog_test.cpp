@@ -8,6 +8,8 @@
 #include <set>
 #include <thread>
 
+#include <malloc.h>
+
 using namespace datastream;
 using Kind = CatalogError::Kind;
 
@@ -300,6 +302,29 @@ TEST_CASE("what_is_declared_of_a_forgotten_stream_is_new_and_may_mean_something_
   CHECK(std::get<StreamDescriptorPtr>(log[0])->stream == stream_a);
   CHECK(std::get<ChannelDescriptorPtr>(log[1])->name == "new");
   CHECK(catalog.find_entry(stream_a, ChannelId{1}).index == 3);
+}
+
+TEST_CASE("lives_that_come_and_go_leave_no_memory_behind") {
+  const auto in_use = [] {
+    const auto info = ::mallinfo2();
+    return info.uordblks + info.hblkhd;
+  };
+  Catalog catalog;
+  std::weak_ptr<const ChannelDescriptor> seen;
+  const auto come_and_go = [&](std::uint64_t life) {
+    const StreamId id{"n", {life}};
+    for (std::uint32_t number = 1; number <= 3; ++number)
+      REQUIRE(catalog.declare_channel(channel(id, number, std::to_string(number))));
+    seen = catalog.find_channel(id, ChannelId{1});
+    REQUIRE(catalog.forget(id));
+    REQUIRE(seen.expired());
+  };
+  for (std::uint64_t life = 1; life <= 1000; ++life)
+    come_and_go(life);
+  const std::size_t before = in_use();
+  for (std::uint64_t life = 1001; life <= 11'000; ++life)
+    come_and_go(life);
+  CHECK(in_use() <= before + (16U << 10U));
 }
 
 TEST_CASE("lives_that_come_and_go_leave_one_that_stays_as_it_was") {

@@ -667,12 +667,12 @@ TEST_CASE("what_is_declared_while_somebody_subscribes_is_told_before_its_frames"
     CAPTURE(refreshed);
     DeliveryFanout fanout;
     REQUIRE(fanout.catalog()->declare_channel(channel(stream_id, 1, "before")));
-    const Catalog::Versioned known = fanout.catalog()->snapshot();
+    auto to_push = fanout.prepare("pushed", SubscriptionRequest::all(), {});
+    auto to_pull = fanout.prepare("pulled", SubscriptionRequest::all(), {});
     REQUIRE(fanout.catalog()->declare_channel(channel(stream_id, 2, "meanwhile")));
     const auto inbox = std::make_shared<Inbox>();
-    const auto start = fanout.attach("pushed", SubscriptionRequest::all(), {},
-                                     std::make_unique<InboxSink>(inbox), known);
-    auto pulled = fanout.subscribe("pulled", SubscriptionRequest::all(), {}, known);
+    const auto start = fanout.attach(std::move(to_push), std::make_unique<InboxSink>(inbox));
+    auto pulled = fanout.subscribe(std::move(to_pull));
     for (const DatastreamSnapshot& snapshot : {start.snapshot, pulled.snapshot()}) {
       REQUIRE(snapshot.channels.size() == 1);
       CHECK(snapshot.channels[0].name == "before");

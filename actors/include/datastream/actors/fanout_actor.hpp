@@ -10,6 +10,7 @@
 #include <caf/error.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/fwd.hpp>
+#include <caf/result.hpp>
 
 #include <functional>
 #include <memory>
@@ -34,6 +35,10 @@ class SubscriberActors;
 ///     snapshot_atom, SubscriptionRequest  -> DatastreamSnapshot
 ///     ledger_atom                         -> PublicationLedger
 ///     settle_atom                         -> bool: true once all readers have acknowledged all
+///     forget_atom, StreamId               -> bool: whether it was known; `ActorError::not_local`
+///
+/// Streams that are over stay until somebody says `forget_atom`, which is taken from the same
+/// process only: see `DeliveryFanout::forget`.
 ///
 /// It ends when somebody stops it; readers are told then. Spawn it with `spawn_fanout`.
 class FanoutActor : public caf::event_based_actor {
@@ -48,6 +53,7 @@ public:
 private:
   EndpointTick publish(const EventBatch& batch);
   EndpointTick publish(const SubscriptionStart& start);
+  caf::result<bool> forget(const StreamId& stream);
 
   std::shared_ptr<DeliveryFanout> fanout_;
   std::unique_ptr<SubscriberActors<DeliveryFanout>> subscribers_;

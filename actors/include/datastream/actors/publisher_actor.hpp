@@ -46,7 +46,6 @@ private:
   caf::result<bool> offer(const std::string& name, const caf::actor& actor);
   caf::result<bool> withdraw(const std::string& name);
   caf::result<caf::actor> find(const std::string& name) const;
-  bool sent_from_here();
 
   std::map<std::string, Offer> offers_;
 };

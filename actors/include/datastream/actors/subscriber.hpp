@@ -4,6 +4,7 @@
 #include <datastream/actors/endpoint_ref.hpp>
 #include <datastream/actors/remote.hpp>
 #include <datastream/actors/type_ids.hpp>
+#include <datastream/model/ids.hpp>
 #include <datastream/model/ledger.hpp>
 #include <datastream/pipe/event_batch.hpp>
 
@@ -98,6 +99,11 @@ public:
   }
   /// Leaves. What is on its way is ignored. Unknown numbers are harmless.
   void unsubscribe(std::uint64_t subscription);
+  /// Forgets the names of a stream that is over, of which endpoints of other processes told: how a
+  /// reader that follows ever new lives bounds what it keeps of them. Local endpoints share their
+  /// catalog with their readers, of which nothing is forgotten here. Whatever comes of the stream
+  /// later has the names that come with it. Returns whether any were known.
+  bool forget(const StreamId& stream);
 
   /// The behavior of an actor that subscribes: the handlers of its subscriptions, then its own.
   template <class... Handlers>

@@ -45,6 +45,8 @@ public:
   /// Waits at most `timeout`. Errors: `timeout`, `stopped`, `disconnected`.
   std::expected<EventBatch, RecvError> recv_for(std::chrono::nanoseconds timeout,
                                                 const std::stop_token& stop = {});
+  /// Forgets the names of a stream that is over: see `Subscriber::forget`.
+  bool forget(const StreamId& stream);
   /// Why the subscription is disconnected; empty until it is.
   const caf::error& reason() const noexcept;
 

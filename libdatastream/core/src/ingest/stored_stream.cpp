@@ -156,8 +156,8 @@ void StoredStream::evict() noexcept {
 
 /// Lets go of blocks that the payloads left in them use less than half of.
 void StoredStream::copy_together() noexcept {
-  memory_.close_block();
   try {
+    memory_.open_another();
     index_.each_entry([this](detail::StoredEntry& entry) {
       if (entry.length == 0 || !memory_.lies_sparse(entry.data))
         return;

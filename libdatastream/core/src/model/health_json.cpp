@@ -2,6 +2,7 @@
 
 #include <datastream/defaults.hpp>
 #include <datastream/model/json_text.hpp>
+#include <datastream/model/utf8.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -43,12 +44,9 @@ void append_counts(std::string& out, const SubscriberCounts& counts) {
 
 /// What is shown of a name, whole characters if it is text.
 std::string_view shown(std::string_view name) {
-  if (name.size() <= defaults::health_name_bytes)
-    return name;
-  std::size_t length = defaults::health_name_bytes;
-  for (int i = 0; i < 3 && (static_cast<unsigned char>(name[length]) & 0xC0U) == 0x80U; ++i)
-    --length; // out of a character of at most four bytes
-  return name.substr(0, length);
+  return name.size() > defaults::health_name_bytes
+             ? whole_characters(name.substr(0, defaults::health_name_bytes))
+             : name;
 }
 
 void append_subscriber(std::string& out, const SubscriberLedger& subscriber) {

@@ -21,6 +21,16 @@ std::size_t ascii_prefix(std::string_view text) noexcept {
   return length;
 }
 
+bool continues_character(char c) noexcept {
+  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80;
+}
+
+/// Bytes of the character that begins with this one, going by it alone.
+std::size_t length_from_lead(char c) noexcept {
+  const auto lead = static_cast<unsigned char>(c);
+  return lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+}
+
 } // namespace
 
 Utf8Prefix utf8_prefix(std::string_view text) noexcept {
@@ -58,6 +68,16 @@ Utf8Prefix utf8_prefix(std::string_view text) noexcept {
       return {i, false};
   }
   return {length, true};
+}
+
+std::string_view whole_characters(std::string_view beginning) noexcept {
+  for (std::size_t back = 1; back <= 3 && back < beginning.size(); ++back) {
+    const char c = beginning[beginning.size() - back];
+    if (continues_character(c))
+      continue;
+    return length_from_lead(c) > back ? beginning.substr(0, beginning.size() - back) : beginning;
+  }
+  return beginning;
 }
 
 bool is_utf8(std::string_view text) noexcept {

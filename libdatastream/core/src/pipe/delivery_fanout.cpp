@@ -17,36 +17,37 @@ const std::shared_ptr<Catalog>& DeliveryFanout::catalog() const noexcept {
 
 DatastreamSubscription DeliveryFanout::subscribe(std::string name, SubscriptionRequest request,
                                                  SubscriberCapacity capacity) {
-  Catalog::Versioned known = catalog()->snapshot(request);
-  return subscribe(std::move(name), std::move(request), capacity, std::move(known));
-}
-
-DatastreamSubscription DeliveryFanout::subscribe(std::string name, SubscriptionRequest request,
-                                                 SubscriberCapacity capacity,
-                                                 Catalog::Versioned known) {
-  auto subscription = std::make_unique<DatastreamSubscription::State>();
-  const std::lock_guard lock(state_->mutex);
-  subscription->fanout = state_;
-  subscription->subscriber = state_->add(std::move(name), std::move(request), capacity, nullptr,
-                                         std::move(known), subscription->start);
-  return DatastreamSubscription(std::move(subscription));
+  return subscribe(prepare(std::move(name), std::move(request), capacity));
 }
 
 SubscriptionStart DeliveryFanout::attach(std::string name, SubscriptionRequest request,
                                          SubscriberCapacity capacity,
                                          std::unique_ptr<SubscriberSink> sink) {
-  Catalog::Versioned known = catalog()->snapshot(request);
-  return attach(std::move(name), std::move(request), capacity, std::move(sink), std::move(known));
+  return attach(prepare(std::move(name), std::move(request), capacity), std::move(sink));
 }
 
-SubscriptionStart DeliveryFanout::attach(std::string name, SubscriptionRequest request,
-                                         SubscriberCapacity capacity,
-                                         std::unique_ptr<SubscriberSink> sink,
-                                         Catalog::Versioned known) {
+DeliveryFanout::Prepared DeliveryFanout::prepare(std::string name, SubscriptionRequest request,
+                                                 SubscriberCapacity capacity) const {
+  Prepared prepared;
+  prepared.known_ = state_->catalog->snapshot(request);
+  prepared.name_ = std::move(name);
+  prepared.request_ = std::move(request);
+  prepared.capacity_ = capacity;
+  return prepared;
+}
+
+DatastreamSubscription DeliveryFanout::subscribe(Prepared prepared) {
+  auto subscription = std::make_unique<DatastreamSubscription::State>();
+  const std::lock_guard lock(state_->mutex);
+  subscription->fanout = state_;
+  subscription->subscriber = state_->add(std::move(prepared), nullptr, subscription->start);
+  return DatastreamSubscription(std::move(subscription));
+}
+
+SubscriptionStart DeliveryFanout::attach(Prepared prepared, std::unique_ptr<SubscriberSink> sink) {
   SubscriptionStart start;
   const std::lock_guard lock(state_->mutex);
-  state_->add(std::move(name), std::move(request), capacity, std::move(sink), std::move(known),
-              start);
+  state_->add(std::move(prepared), std::move(sink), start);
   return start;
 }
 

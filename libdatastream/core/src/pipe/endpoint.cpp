@@ -83,26 +83,25 @@ DatastreamEndpoint::try_register_channel(std::string name, ChannelContent conten
 
 DatastreamSubscription DatastreamEndpoint::subscribe(std::string name, SubscriptionRequest request,
                                                      SubscriberCapacity capacity) {
-  Catalog::Versioned known = state_->pipe->catalog->snapshot(request); // long, so under no lock
+  DeliveryFanout& fanout = state_->pipe->fanout;
+  auto prepared = fanout.prepare(std::move(name), std::move(request), capacity);
   const std::lock_guard lock(state_->tick_mutex); // a subscription begins between two ticks
-  return state_->pipe->fanout.subscribe(std::move(name), std::move(request), capacity,
-                                        std::move(known));
+  return fanout.subscribe(std::move(prepared));
 }
 
 SubscriptionStart DatastreamEndpoint::attach(std::string name, SubscriptionRequest request,
                                              SubscriberCapacity capacity,
                                              std::unique_ptr<SubscriberSink> sink) {
   PipeState& pipe = *state_->pipe;
-  Catalog::Versioned known = pipe.catalog->snapshot(request); // long, so under no lock
+  auto prepared = pipe.fanout.prepare(std::move(name), std::move(request), capacity);
   SubscriptionStart start;
   {
     const std::lock_guard lock(state_->tick_mutex);
-    // What was declared since the snapshot, a tick may have told everybody else already.
-    const bool late = state_->ended || pipe.catalog->version() != known.version;
+    // What was declared meanwhile, a tick may have told everybody else already.
+    const bool late = state_->ended || pipe.catalog->version() != prepared.catalog_version();
     if (late)
       state_->joined_late.emplace_back(); // here, because nothing may fail after attaching
-    start = pipe.fanout.attach(std::move(name), std::move(request), capacity, std::move(sink),
-                               std::move(known));
+    start = pipe.fanout.attach(std::move(prepared), std::move(sink));
     if (!late)
       return start;
     state_->joined_late.back() = start.id;
@@ -117,6 +116,10 @@ bool DatastreamEndpoint::acknowledge(SubscriptionId id, std::uint64_t sequence) 
 
 bool DatastreamEndpoint::unsubscribe(SubscriptionId id) {
   return state_->pipe->fanout.unsubscribe(id);
+}
+
+std::chrono::milliseconds DatastreamEndpoint::health_interval() const noexcept {
+  return state_->health_interval;
 }
 
 bool DatastreamEndpoint::settled() const {

@@ -26,17 +26,14 @@ struct DeliveryFanout::State {
 
   explicit State(std::shared_ptr<Catalog> shared_catalog) : catalog(std::move(shared_catalog)) {}
 
-  /// Creates a subscriber and everything that it is told first. `known`: of the catalog, which may
-  /// have grown since. The lock must be held.
-  std::shared_ptr<FanoutSubscriber> add(std::string name, SubscriptionRequest request,
-                                        SubscriberCapacity capacity,
-                                        std::unique_ptr<SubscriberSink> sink,
-                                        Catalog::Versioned known, SubscriptionStart& start) {
+  /// Creates a subscriber and everything that it is told first. The lock must be held.
+  std::shared_ptr<FanoutSubscriber> add(Prepared prepared, std::unique_ptr<SubscriberSink> sink,
+                                        SubscriptionStart& start) {
     start.id = SubscriptionId{++last_id};
-    start.snapshot = std::move(known.snapshot);
-    auto subscriber =
-        std::make_shared<FanoutSubscriber>(start.id, std::move(name), std::move(request), capacity,
-                                           catalog, known.version, std::move(sink));
+    start.snapshot = std::move(prepared.known_.snapshot);
+    auto subscriber = std::make_shared<FanoutSubscriber>(
+        start.id, std::move(prepared.name_), std::move(prepared.request_), prepared.capacity_,
+        catalog, prepared.known_.version, std::move(sink));
     for (const auto& [id, stream] : streams) {
       start.starts.push_back({id, stream.next});
       if (stream.ended)

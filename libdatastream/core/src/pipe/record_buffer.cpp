@@ -5,9 +5,9 @@
 namespace datastream::detail {
 namespace {
 
-/// What is kept for the next record. Larger ones travel as blocks of their own, and pay for that
-/// anyway.
-constexpr std::size_t kept_bytes = defaults::slab_payload_max;
+/// What is kept for the next record: enough for all that are copied, as strings grow by doubling.
+/// Larger ones take their memory with them.
+constexpr std::size_t kept_bytes = 2 * defaults::slab_payload_max;
 
 thread_local constinit bool spare_gone = false; // this thread is ending
 

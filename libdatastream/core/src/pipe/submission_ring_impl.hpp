@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -221,6 +222,7 @@ template <class Policy>
 auto BasicSubmissionRing<Policy>::submit_many(ChannelId channel,
                                               std::span<const std::string_view> payloads) noexcept
     -> Outcome {
+  assert(payloads.size() <= claimed_at_once);
   std::uint64_t units[claimed_at_once];
   for (std::size_t i = 0; i < payloads.size(); ++i)
     units[i] = units_for(payloads[i].size());

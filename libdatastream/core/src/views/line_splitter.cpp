@@ -1,5 +1,7 @@
 #include <datastream/views/line_splitter.hpp>
 
+#include <datastream/model/utf8.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -14,23 +16,6 @@ bool is_between(char c, char low, char high) noexcept {
 
 bool continues_character(char c) noexcept {
   return (static_cast<unsigned char>(c) & 0xC0U) == 0x80;
-}
-
-/// Bytes of the character that begins with this one, going by it alone.
-std::size_t length_from_lead(char c) noexcept {
-  const auto lead = static_cast<unsigned char>(c);
-  return lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
-}
-
-/// Where to cut a text that goes on, so that its last character stays whole.
-std::size_t whole_characters(std::string_view text) noexcept {
-  for (std::size_t back = 1; back <= 3 && back < text.size(); ++back) {
-    const char c = text[text.size() - back];
-    if (continues_character(c))
-      continue;
-    return length_from_lead(c) > back ? text.size() - back : text.size();
-  }
-  return text.size();
 }
 
 } // namespace
@@ -198,7 +183,7 @@ void LineSplitter::deliver(LineEnd end, Line& line) {
 void LineSplitter::deliver_piece(Line& line) {
   const Position rest_first = last_character_;
   const Position rest_last = last_;
-  const std::size_t cut = whole_characters(text_);
+  const std::size_t cut = whole_characters(text_).size();
   deliver(LineEnd::split, line);
   if (cut == line.text.size())
     return;

@@ -1,9 +1,12 @@
 #pragma once
 /// The text that `submit_record` encodes into.
 
+#include <datastream/defaults.hpp>
+
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace datastream::detail {
 
@@ -31,6 +34,10 @@ public:
     }
   }
   std::string_view text() const noexcept { return text_; }
+  /// Whether the text is one that the mux would not copy if it owned it.
+  bool is_large() const noexcept { return text_.size() > defaults::slab_payload_max; }
+  /// The text, whose memory then is no longer used again.
+  std::string take() noexcept { return std::move(text_); }
 
 private:
   std::string text_;

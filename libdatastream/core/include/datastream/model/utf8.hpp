@@ -21,6 +21,10 @@ struct Utf8Prefix {
 /// ("maximal subpart"): a sequence that breaks off counts once, any other stray byte by itself.
 Utf8Prefix utf8_prefix(std::string_view text) noexcept;
 
+/// The beginning of a longer text without a character that the cut went through: at most three
+/// bytes less. Of text that is no UTF-8 it is as much or a little less.
+std::string_view whole_characters(std::string_view beginning) noexcept;
+
 /// Is all of it UTF-8? The empty text is.
 bool is_utf8(std::string_view text) noexcept;
 

@@ -38,9 +38,9 @@ struct CatalogError {
 /// forgotten, is the catalog's version: whoever was told version `v` lacks exactly the entries from
 /// `v` on.
 ///
-/// Thread safety: every function may be called from any thread. A lock is held for one look-up or
-/// declaration; a snapshot takes it for a few entries of the log at a time, and does the rest
-/// without it. Whoever keeps a descriptor that was handed out keeps it alive.
+/// Thread safety: every function may be called from any thread. A lock is held for one look-up,
+/// declaration or forgotten stream; a snapshot takes it for a few entries of the log at a time, and
+/// does the rest without it. Whoever keeps a descriptor that was handed out keeps it alive.
 ///
 /// Errors, of all functions: `std::bad_alloc`, after which the catalog is what it was, unless
 /// stated otherwise.

@@ -58,6 +58,21 @@ public:
 /// serialised. Lock order: fanout, then subscriber, then catalog.
 class DeliveryFanout {
 public:
+  /// A subscriber of this fanout that is not there yet.
+  class Prepared {
+  public:
+    /// Of the catalog, as it will be told.
+    std::size_t catalog_version() const noexcept { return known_.version; }
+
+  private:
+    friend class DeliveryFanout;
+    Prepared() = default;
+    std::string name_;
+    SubscriptionRequest request_;
+    SubscriberCapacity capacity_;
+    Catalog::Versioned known_;
+  };
+
   explicit DeliveryFanout(std::shared_ptr<Catalog> catalog = std::make_shared<Catalog>());
   /// Closes it.
   ~DeliveryFanout();
@@ -69,10 +84,6 @@ public:
   DatastreamSubscription subscribe(std::string name,
                                    SubscriptionRequest request = SubscriptionRequest::all(),
                                    SubscriberCapacity capacity = {});
-  /// `known`: what the caller has taken of the catalog for this request, outside of all locks,
-  /// because it may be long. What was declared since is told as everything later is.
-  DatastreamSubscription subscribe(std::string name, SubscriptionRequest request,
-                                   SubscriberCapacity capacity, Catalog::Versioned known);
 
   /// Subscribes a sink. This delivers nothing; the first publication after it does, also one that
   /// another thread begins before the caller has seen the result. The ends of streams that have
@@ -80,10 +91,14 @@ public:
   /// publication. Of the ends so many at a time as the subscriber acknowledges.
   SubscriptionStart attach(std::string name, SubscriptionRequest request,
                            SubscriberCapacity capacity, std::unique_ptr<SubscriberSink> sink);
-  /// `known`: as for `subscribe`.
-  SubscriptionStart attach(std::string name, SubscriptionRequest request,
-                           SubscriberCapacity capacity, std::unique_ptr<SubscriberSink> sink,
-                           Catalog::Versioned known);
+
+  /// The same in two steps, for who subscribes under a lock of its own: what takes long, reading
+  /// the catalog, is done before. What is declared between the two is told as everything later is.
+  Prepared prepare(std::string name, SubscriptionRequest request,
+                   SubscriberCapacity capacity) const;
+  DatastreamSubscription subscribe(Prepared prepared);
+  SubscriptionStart attach(Prepared prepared, std::unique_ptr<SubscriberSink> sink);
+
   /// Everything up to delivery `sequence` has been received. Cumulative and idempotent; one from
   /// a stranger, backwards, or beyond what was sent is ignored and counted. Returns whether it
   /// was taken.

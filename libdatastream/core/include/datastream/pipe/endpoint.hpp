@@ -90,6 +90,8 @@ public:
   /// Submits a health record of this moment on `datastream.health`. False: refused and counted,
   /// also when there is no memory to make it.
   bool submit_health();
+  /// Between those that `tick` submits by itself; zero: none.
+  std::chrono::milliseconds health_interval() const noexcept;
 
   /// Ends the stream: refuses submissions and registrations from now on, waits for submissions
   /// that are under way, drains and publishes what was accepted, then publishes `StreamEnded`,

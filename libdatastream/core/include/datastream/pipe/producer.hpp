@@ -60,7 +60,10 @@ public:
   template <class R>
   bool submit_record(ChannelId channel, const R& record) const noexcept {
     detail::RecordBuffer buffer;
-    return buffer.encode(record) ? submit_bytes(channel, buffer.text()) : refuse_out_of_memory();
+    if (!buffer.encode(record))
+      return refuse_out_of_memory();
+    return buffer.is_large() ? submit_text_owned(channel, buffer.take())
+                             : submit_text(channel, buffer.text());
   }
 
   /// Submits payloads in order, claiming room for many at once. Returns how many were accepted,

@@ -39,9 +39,9 @@ public:
   /// Takes back the room of a payload, or a payload that was counted in a block that is kept.
   void release(const char* payload, std::size_t bytes) noexcept;
 
-  /// Fills the open block no further, so that it is one like the others. The next copy opens
-  /// another.
-  void close_block() noexcept;
+  /// Opens another block for the next copies, so that the open one is one like the others. Throws
+  /// `std::bad_alloc`, and then goes on with the open one.
+  void open_another() { start_block(1); }
   /// Whether payloads use less than half of the block that this one, which is not empty, lies in:
   /// never of the open one.
   bool lies_sparse(const char* payload) noexcept;
@@ -53,6 +53,7 @@ private:
   char* take_elsewhere(std::size_t bytes);
   Pin& add(BlockPtr block);
   void start_block(std::size_t payload_bytes);
+  void close_block() noexcept;
   /// Where a payload lies, which is not empty.
   Pin& pin_of(const char* payload) noexcept;
 
