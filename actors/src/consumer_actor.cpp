@@ -1,8 +1,8 @@
 #include <datastream/actors/consumer_actor.hpp>
 
-#include "sent_from_here.hpp"
 #include <datastream/actors/detail/follow.hpp>
 #include <datastream/actors/detail/peer_errors.hpp>
+#include <datastream/actors/detail/sent_from_here.hpp>
 
 #include <datastream/actors/fanout_actor.hpp>
 #include <datastream/caf/render.hpp>
@@ -73,12 +73,14 @@ caf::result<EndpointTick> ConsumerActor::archived(const Published& published,
   if (!options_.archive)
     return tick;
   auto promise = make_response_promise<EndpointTick>();
-  compat::request(this, options_.archive, caf::infinite, publish_atom_v, published)
-      .then([promise, tick](const EndpointTick&) mutable { promise.deliver(tick); },
-            [this, promise, tick](const caf::error& reason) mutable {
-              archive_down(compat::why_unanswered(reason));
-              promise.deliver(tick);
-            });
+  compat::request_to_the_end(
+      this, options_.archive,
+      [promise, tick](const EndpointTick&) mutable { promise.deliver(tick); },
+      [this, promise, tick](const caf::error& reason) mutable {
+        archive_down(reason);
+        promise.deliver(tick);
+      },
+      publish_atom_v, published);
   return promise;
 }
 

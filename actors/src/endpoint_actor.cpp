@@ -3,6 +3,7 @@
 #include "endpoint_fanout_actor.hpp"
 #include "subscriber_actors.hpp"
 #include <datastream/actors/detail/peer_errors.hpp>
+#include <datastream/actors/detail/within_memory.hpp>
 
 #include <datastream/caf/send.hpp>
 
@@ -65,19 +66,24 @@ caf::behavior EndpointActor::make_behavior() {
         if (!manual() && generation == poll_generation_)
           poll();
       },
-      [this](register_atom, std::string& name, ChannelContent& content) -> caf::result<ChannelId> {
-        auto id = endpoint_->try_register_channel(std::move(name), std::move(content));
-        if (!id)
-          return to_error(id.error());
-        return *id;
+      [this](register_atom, std::string& name, ChannelContent& content) {
+        return within_memory<ChannelId>([&]() -> caf::result<ChannelId> {
+          auto id = endpoint_->try_register_channel(std::move(name), std::move(content));
+          if (!id)
+            return to_error(id.error());
+          return *id;
+        });
       },
       [this](submit_atom, ChannelId channel, std::string& payload) {
         return endpoint_->producer().submit_bytes_owned(channel, std::move(payload));
       },
       [this](health_atom) { return endpoint_->submit_health(); },
-      [this](ledger_atom) { return endpoint_->ledger(); },
+      [this](ledger_atom) {
+        return within_memory<PipeLedger>([this] { return endpoint_->ledger(); });
+      },
       [this](snapshot_atom, const SubscriptionRequest& request) {
-        return endpoint_->catalog()->snapshot(request).snapshot;
+        return within_memory<DatastreamSnapshot>(
+            [&] { return endpoint_->catalog()->snapshot(request).snapshot; });
       },
       peer_errors(this),
       compat::exit_before_watchers(this), // whose subscriptions end with what is still to come

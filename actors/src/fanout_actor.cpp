@@ -1,8 +1,9 @@
 #include <datastream/actors/fanout_actor.hpp>
 
-#include "sent_from_here.hpp"
 #include "subscriber_actors.hpp"
 #include <datastream/actors/detail/peer_errors.hpp>
+#include <datastream/actors/detail/sent_from_here.hpp>
+#include <datastream/actors/detail/within_memory.hpp>
 
 #include <datastream/caf/monitors.hpp>
 #include <datastream/caf/request.hpp>
@@ -27,12 +28,15 @@ caf::behavior FanoutActor::make_behavior() {
       [this](publish_atom, const EventBatch& batch) { return publish(batch); },
       [this](publish_atom, const SubscriptionStart& start) { return publish(start); },
       [this](snapshot_atom, const SubscriptionRequest& request) {
-        return fanout_->catalog()->snapshot(request).snapshot;
+        return within_memory<DatastreamSnapshot>(
+            [&] { return fanout_->catalog()->snapshot(request).snapshot; });
       },
       [this](ledger_atom) {
-        PublicationLedger ledger = counts_;
-        ledger.fanout = fanout_->ledger();
-        return ledger;
+        return within_memory<PublicationLedger>([this] {
+          PublicationLedger ledger = counts_;
+          ledger.fanout = fanout_->ledger();
+          return ledger;
+        });
       },
       [this](settle_atom) { return subscribers_->settle(); },
       [this](forget_atom, const StreamId& stream) { return forget(stream); }, peer_errors(this),
@@ -84,7 +88,7 @@ SubscriptionHandlers republish(caf::event_based_actor* self, caf::actor fanout,
   const auto down = [on_fanout_down = std::move(on_fanout_down),
                      told = std::make_shared<bool>(false)](const caf::error& reason) {
     if (!std::exchange(*told, true) && on_fanout_down)
-      on_fanout_down(compat::why_unanswered(reason));
+      on_fanout_down(reason);
   };
   SubscriptionHandlers handlers;
   handlers.on_delivery = [self, fanout, down, on_batch = std::move(also.on_batch),
@@ -94,20 +98,21 @@ SubscriptionHandlers republish(caf::event_based_actor* self, caf::actor fanout,
       on_batch(batch);
     if (on_delivery)
       on_delivery(batch, Receipt());
-    compat::request(self, fanout, caf::infinite, publish_atom_v, batch)
-        .then([receipt](const EndpointTick&) { receipt.acknowledge(); },
-              [receipt, down](const caf::error& reason) {
-                receipt.acknowledge();
-                down(reason);
-              });
+    compat::request_to_the_end(
+        self, fanout, [receipt](const EndpointTick&) { receipt.acknowledge(); },
+        [receipt, down](const caf::error& reason) {
+          receipt.acknowledge();
+          down(reason);
+        },
+        publish_atom_v, batch);
   };
   handlers.on_start = [self, fanout, down,
                        on_start = std::move(also.on_start)](const SubscriptionStart& start) {
     if (on_start)
       on_start(start);
     // A request, because the reply to a mere message would reach the actor's own handlers.
-    compat::request(self, fanout, caf::infinite, publish_atom_v, start)
-        .then([](const EndpointTick&) {}, down);
+    compat::request_to_the_end(
+        self, fanout, [](const EndpointTick&) {}, down, publish_atom_v, start);
   };
   handlers.on_down = std::move(also.on_down);
   return handlers;

@@ -34,6 +34,8 @@ std::string to_string(ActorError error) {
     return "no_middleman";
   case ActorError::bad_setting:
     return "bad_setting";
+  case ActorError::out_of_memory:
+    return "out_of_memory";
   }
   return "unknown";
 }

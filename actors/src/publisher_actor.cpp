@@ -1,7 +1,7 @@
 #include <datastream/actors/publisher_actor.hpp>
 
-#include "sent_from_here.hpp"
 #include <datastream/actors/detail/peer_errors.hpp>
+#include <datastream/actors/detail/sent_from_here.hpp>
 
 #include <datastream/caf/request.hpp>
 #include <datastream/caf/send.hpp>

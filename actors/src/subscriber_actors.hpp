@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -101,14 +102,22 @@ private:
     const SubscriberCapacity capacity{
         std::min(request.capacity.frames, defaults::subscriber_actor_frames_max),
         std::min(request.capacity.bytes, defaults::subscriber_actor_bytes_max)};
-    auto start = fanout_->attach(request.name, request.request, capacity,
-                                 std::make_unique<SubscriberActorSink>(reader, request.token));
-    auto& known = readers_.try_emplace(reader.address(), reader, caf::actor(self_)).first->second;
-    known.ids.push_back(start.id);
-    const SubscriptionId id = start.id;
     auto promise = self_->make_response_promise<SubscriptionStart>();
-    promise.deliver(std::move(start)); // before any delivery: an ended stream says so at once
-    fanout_->refresh(id);              // this one only, or each join would cost a walk over all
+    SubscriptionId id{};
+    try {
+      auto& known =
+          readers_.try_emplace(reader.address(), reader, caf::actor(self_)).first->second.ids;
+      known.reserve(known.size() + 1);
+      auto start = fanout_->attach(request.name, request.request, capacity,
+                                   std::make_unique<SubscriberActorSink>(reader, request.token));
+      known.push_back(id = start.id);
+      promise.deliver(std::move(start)); // before any delivery: an ended stream says so at once
+    } catch (const std::bad_alloc&) {
+      remove(reader.address(), id);
+      promise.deliver(caf::make_error(ActorError::out_of_memory));
+      return promise;
+    }
+    fanout_->refresh(id); // this one only, or each join would cost a walk over all
     return promise;
   }
 
@@ -116,10 +125,7 @@ private:
     const auto owner = owner_of(id);
     if (owner == readers_.end())
       return false;
-    fanout_->unsubscribe(id);
-    std::erase(owner->second.ids, id);
-    if (owner->second.ids.empty())
-      readers_.erase(owner);
+    remove(owner->first, id);
     answer_if_settled();
     return true;
   }
@@ -136,6 +142,17 @@ private:
     if (it == readers_.end() || std::ranges::find(it->second.ids, id) != it->second.ids.end())
       return it;
     return readers_.end();
+  }
+
+  /// One subscription, which need not be there.
+  void remove(const caf::actor_addr& reader, SubscriptionId id) {
+    fanout_->unsubscribe(id);
+    const auto it = readers_.find(reader);
+    if (it == readers_.end())
+      return;
+    std::erase(it->second.ids, id);
+    if (it->second.ids.empty())
+      readers_.erase(it);
   }
 
   void remove(Readers::iterator it) {

@@ -181,6 +181,7 @@ void Subscriber::State::not_found(Subscription& subscription, const caf::error& 
 
 void Subscriber::State::retry_later(Subscription& subscription) {
   const auto delay = subscription.search.next_delay(*subscription.remote);
+  subscription.retry_due = true;
   std::visit(
       [&](auto* owner) {
         compat::delayed_send(owner, self_handle(), delay, retry_atom_v, subscription.number);
@@ -190,8 +191,8 @@ void Subscriber::State::retry_later(Subscription& subscription) {
 
 void Subscriber::State::retry(std::uint64_t number) {
   const auto it = by_number.find(number);
-  if (it == by_number.end() || !it->second->remote || it->second->token != 0)
-    return;
+  if (it == by_number.end() || !std::exchange(it->second->retry_due, false))
+    return; // it was unsubscribed, or somebody else has sent this
   const SubscriptionPtr subscription = it->second;
   look_for_it(subscription);
 }

@@ -33,7 +33,8 @@ struct Subscriber::State : std::enable_shared_from_this<Subscriber::State> {
     /// Names that a remote endpoint told; a local one shares its own catalog.
     std::shared_ptr<Catalog> names{};
     bool malformed_logged = false;
-    Search search{}; // for a remote endpoint
+    Search search{};        // for a remote endpoint
+    bool retry_due = false; // before the next search
   };
   // Shared, because a handler may end its own subscription while it runs.
   using SubscriptionPtr = std::shared_ptr<Subscription>;

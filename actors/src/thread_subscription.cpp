@@ -1,6 +1,7 @@
 #include <datastream/actors/thread_subscription.hpp>
 
 #include <datastream/actors/subscriber.hpp>
+#include <datastream/caf/handlers.hpp>
 #include <datastream/caf/send.hpp>
 #include <datastream/caf/thread_logger.hpp>
 
@@ -57,13 +58,13 @@ struct ThreadSubscription::State {
     if (deadline &&
         !self->await_data(Clock::now() + (*deadline - std::chrono::steady_clock::now())))
       return false;
-    self->receive(handlers);
+    handlers.receive(self.ptr());
     return true;
   }
 
   caf::scoped_actor self;
   Subscriber in;
-  caf::behavior handlers; // all that can arrive: `receive` must not wait for something else
+  compat::BlockingHandlers handlers;
   SubscriptionStart start{};
   std::optional<EventBatch> next{};
   bool disconnected = false;

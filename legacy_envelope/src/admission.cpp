@@ -103,11 +103,23 @@ void FrameAdmission::forget_silent(Time now) noexcept {
     const auto oldest = streams_.find(*by_age_.front());
     if (now - oldest->second.last_frame < options_.claim_silence)
       return;
-    let_go(oldest->second.peer);
-    names_bytes_ -= oldest->first->node.value.size();
-    by_age_.pop_front();
-    streams_.erase(oldest);
+    forget(oldest);
   }
+}
+
+void FrameAdmission::forget(Streams::iterator stream) noexcept {
+  let_go(stream->second.peer);
+  names_bytes_ -= stream->first->node.value.size();
+  by_age_.erase(stream->second.age);
+  streams_.erase(stream);
+}
+
+bool FrameAdmission::forget(const StreamId& stream) noexcept {
+  if (const auto known = streams_.find(stream); known != streams_.end()) {
+    forget(known);
+    return true;
+  }
+  return kept_out_.erase(stream) != 0;
 }
 
 void FrameAdmission::claim(Stream& stream, const PeerName& name) {

@@ -1,5 +1,7 @@
 #include <datastream/envelope/emitter.hpp>
 
+#include <datastream/defaults.hpp>
+
 #include <new>
 #include <thread>
 #include <utility>
@@ -33,8 +35,13 @@ std::size_t DatastreamEmitter::tick() {
 void DatastreamEmitter::end_stream() {
   events_.mux_->close();
   tick();
-  while (events_.mux_->queued() > 0) { // submissions under way, a few instructions from completion
-    std::this_thread::yield();
+  // What is left is a submission that still copies, for a moment, or a lack of memory, perhaps for
+  // long.
+  for (int attempt = 0; events_.mux_->queued() > 0; ++attempt) {
+    if (attempt < defaults::quick_end_attempts)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(defaults::end_retry);
     tick();
   }
 }

@@ -5,6 +5,7 @@
 #include "failure.hpp"
 #include "intake.hpp"
 #include "socket_options.hpp"
+#include <datastream/defaults.hpp>
 
 #include <boost/asio/ip/udp.hpp>
 #include <boost/asio/steady_timer.hpp>

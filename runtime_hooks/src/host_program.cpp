@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <new>
 #include <optional>
 #include <poll.h>
 #include <sys/wait.h>
@@ -73,7 +74,11 @@ std::expected<std::string, std::string> read_all(int fd, Clock::time_point deadl
     if (got == 0)
       return text;
     if (got > 0)
-      text.append(bytes.data(), static_cast<std::size_t>(got));
+      try {
+        text.append(bytes.data(), static_cast<std::size_t>(got));
+      } catch (const std::bad_alloc&) { // the program has to be ended all the same
+        return std::unexpected("no memory");
+      }
     if (text.size() > HostProgram::output_bytes)
       return std::unexpected("printed too much");
   }

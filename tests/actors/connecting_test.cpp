@@ -2,15 +2,20 @@
 #include "actor_test.hpp"
 
 #include <datastream/actors/remote.hpp>
+#include <datastream/caf/send.hpp>
 
 #include <caf/actor_cast.hpp>
 #include <caf/node_id.hpp>
 #include <caf/sec.hpp>
+#include <caf/typed_response_promise.hpp>
 
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <memory>
 #include <set>
+#include <string>
+#include <vector>
 
 using namespace datastream;
 using namespace datastream::test;
@@ -114,4 +119,35 @@ TEST_CASE("who_sets_only_the_first_delay_may_set_a_long_one") {
   CHECK(std::chrono::steady_clock::now() - begun >= 2 * remote.retry_first);
   CHECK(connector.attempts() == 3);
   stop(reader);
+}
+
+TEST_CASE("a_subscriber_that_is_looking_does_not_look_twice_because_somebody_says_so") {
+  TestSystem test;
+  const auto attempts = std::make_shared<std::atomic<int>>(0);
+  const auto connector = test.system.spawn([=](caf::event_based_actor* self) -> caf::behavior {
+    const auto unanswered =
+        std::make_shared<std::vector<caf::typed_response_promise<std::string>>>();
+    return {[=](caf::connect_atom, const std::string&, std::uint16_t) {
+              ++*attempts;
+              unanswered->push_back(self->make_response_promise<std::string>());
+              return unanswered->back();
+            },
+            [](int question) { return question; }};
+  });
+  const RemoteEndpoint remote{
+      .host = "elsewhere", .port = 4242, .timeout = 1h, .connector = connector};
+  std::uint64_t number = 0;
+  const auto reader = test.system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
+    Subscriber in{self};
+    number = in.subscribe(remote, recording(std::make_shared<Seen>()));
+    return in.handlers([](int question) { return question; });
+  });
+  REQUIRE(eventually([&] { return *attempts == 1; }));
+  for (int i = 0; i < 5; ++i)
+    compat::anon_send(reader, retry_atom_v, number);
+  REQUIRE(ask<int>(test.system, reader, 1) == 1);    // so it has taken all of them
+  REQUIRE(ask<int>(test.system, connector, 1) == 1); // and whatever it has sent has come
+  CHECK(*attempts == 1);
+  stop(reader);
+  stop(connector);
 }

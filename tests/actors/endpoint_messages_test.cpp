@@ -1,5 +1,7 @@
 #include "actor_test.hpp"
 
+#include <datastream/actors/detail/within_memory.hpp>
+
 #include <datastream/actors/consumer_actor.hpp>
 #include <datastream/caf/handlers.hpp>
 #include <datastream/model/health.hpp>
@@ -201,4 +203,20 @@ TEST_CASE("an_idle_endpoint_still_reports_its_health") {
     batch->each([&](const FrameView& frame) { records += frame.name == health_channel; });
   }
   CHECK(std::chrono::steady_clock::now() - begin >= 110ms);
+}
+
+TEST_CASE("who_asks_for_more_than_there_is_memory_for_gets_an_error_and_ends_nobody") {
+  TestSystem test;
+  const auto actor = test.system.spawn([]() -> caf::behavior {
+    return {[](int number) {
+      return within_memory<int>([number]() -> int {
+        if (number < 0)
+          throw std::bad_alloc();
+        return number;
+      });
+    }};
+  });
+  CHECK(ask<int>(test.system, actor, -1).error() == caf::make_error(ActorError::out_of_memory));
+  CHECK(ask<int>(test.system, actor, 7) == 7);
+  stop(actor);
 }

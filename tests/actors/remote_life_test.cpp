@@ -3,6 +3,7 @@
 #include "process_usage.hpp"
 #include "watchdog.hpp"
 
+#include <datastream/actors/fanout_actor.hpp>
 #include <datastream/actors/publisher_actor.hpp>
 #include <datastream/actors/thread_subscription.hpp>
 
@@ -416,6 +417,33 @@ TEST_CASE("what_is_asked_of_a_node_that_hangs_fails_when_the_connection_breaks")
   // The actor that reads goes on, and keeps nothing of the node.
   CHECK(eventually([&] { return !node->actor(); }));
   stop(reader);
+}
+
+TEST_CASE(
+    "a_collector_whose_fanout_hangs_elsewhere_is_told_when_the_connection_breaks_and_goes_on") {
+  Watchdog watchdog(20s);
+  QuickSystem test;
+  const auto process = peer("quick", "publish");
+  const auto elsewhere = connect(test.system, "127.0.0.1", port_of(*process));
+  REQUIRE(elsewhere);
+  process->freeze();
+  Endpoint node{test.system, {.node = "node"}};
+  std::atomic<int> downs = 0;
+  std::atomic<bool> started = false;
+  const auto collects = test.system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
+    Subscriber in{self};
+    in.subscribe(node.ref(), republish(self, elsewhere->actor(),
+                                       {.on_start = [&](const auto&) { started = true; }},
+                                       [&](const caf::error&) { ++downs; }));
+    return in.handlers();
+  });
+  REQUIRE(eventually([&] { return started.load(); }));
+  REQUIRE(node.producer().submit_text(ChannelId{1}, "on its way"));
+  CHECK(eventually([&] { return downs == 1; }));
+  REQUIRE(node.producer().submit_text(ChannelId{1}, "for nobody"));
+  CHECK(node.close(10s)); // all is acknowledged
+  CHECK(downs == 1);
+  stop(collects);
 }
 
 TEST_CASE("a_hundred_thousand_subscriptions_cost_no_memory_on_either_side") {

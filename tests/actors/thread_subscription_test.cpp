@@ -6,7 +6,10 @@
 #include <doctest/doctest.h>
 
 #include <caf/blocking_actor.hpp>
+#include <caf/sec.hpp>
 
+#include <atomic>
+#include <string>
 #include <thread>
 
 using namespace datastream;
@@ -121,6 +124,36 @@ TEST_CASE("a_thread_s_subscription_that_is_told_to_exit_says_so") {
   while (moved.recv())
     ;
   CHECK(moved.recv().error() == RecvError::disconnected);
+}
+
+TEST_CASE("a_thread_is_held_up_by_no_message_that_is_none_of_its_own") {
+  TestSystem test;
+  caf::actor reader; // as an endpoint knows it, also one of another process
+  const auto endpoint = test.system.spawn([&]() -> caf::behavior {
+    return {[&](subscribe_atom, const Subscribe&, const caf::actor& whom) {
+              reader = whom;
+              SubscriptionStart start;
+              start.id = SubscriptionId{1};
+              return start;
+            },
+            [](unsubscribe_atom, SubscriptionId) { return true; },
+            [](acknowledge_atom, SubscriptionId, std::uint64_t) {}};
+  });
+  auto in = ThreadSubscription::open(test.system, EndpointRef(endpoint));
+  REQUIRE(in);
+  compat::anon_send(reader, 17);
+  compat::anon_send(reader, caf::make_error(caf::sec::runtime_error));
+  compat::anon_send(reader, std::string("text"));
+  for (int i = 0; i < 4; ++i)
+    CHECK(in->recv_for(1ms).error() == RecvError::timeout);
+  CHECK(in->try_recv().error() == RecvError::empty);
+  std::atomic<bool> refused = false;
+  std::jthread asking([&] { refused = !ask<int>(test.system, reader, 17); });
+  while (!refused)
+    CHECK(in->recv_for(1ms).error() == RecvError::timeout);
+  asking.join();
+  stop(endpoint);
+  CHECK(in->recv().error() == RecvError::disconnected);
 }
 
 TEST_CASE("a_blocking_actor_reads_several_streams_between_its_own_messages") {

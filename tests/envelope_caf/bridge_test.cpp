@@ -369,6 +369,75 @@ TEST_CASE("a_slow_consumer_slows_a_peer_on_tcp_and_nothing_is_lost") {
   check_balanced(in);
 }
 
+TEST_CASE("messages_and_what_comes_over_links_do_not_hold_up_each_other") {
+  EnvelopeSystem test;
+  HeldTaker taker(test.system);
+  Bridge in = bridge(test.system, {.into = taker.actor(), .links = {{.listen = TcpListen{}}}});
+  const auto send_message = [&](std::uint64_t position) {
+    compat::anon_send(in.actor(), DatastreamFrame{envelope({"a", {1}}, position, "x")});
+  };
+  auto peer = TcpSender::open({.host = "127.0.0.1", .port = in.port(0)}).value();
+  send_message(0);
+  REQUIRE(eventually([&] { return taker.frames() == 1; }));
+  // Both wait for the answer to that one.
+  send_message(1);
+  peer->send(frames_of({"peer", {1}}, 0, 10));
+  REQUIRE(eventually([&] {
+    const BridgeLedger ledger = in.ledger();
+    return ledger.waiting == 10 && ledger.arrived.waiting == 1;
+  }));
+  taker.answer_held(); // and nothing that comes after it
+  CHECK(eventually([&] { return taker.frames() == 12; }));
+  check_balanced(in);
+}
+
+TEST_CASE("a_bridge_forgets_a_stream_that_is_over") {
+  EnvelopeSystem test;
+  const auto fanout = spawn_fanout(test.system);
+  const auto consumer = spawn_consumer(test.system);
+  Bridge hub = bridge(test.system,
+                      {.from = EndpointRef(fanout),
+                       .into = consumer,
+                       .links = {{.send_to = UdpPeer{"127.0.0.1", 9}}, {.listen = TcpListen{}}}});
+  EventBatch own;
+  own.frames = frames_of({"own", {1}}, 0, 5);
+  REQUIRE(ask<EndpointTick>(test.system, fanout, publish_atom_v, own));
+  REQUIRE(eventually([&] { return hub.ledger().links.at(0).sent->offered == 5; }));
+  auto peer = TcpSender::open({.host = "127.0.0.1", .port = hub.port(1)}).value();
+  peer->send(frames_of({"own", {1}}, 0, 5));
+  REQUIRE(eventually([&] { return hub.ledger().arrived.admission.returned == 5; }));
+  CHECK(hub.forget({"own", {1}}));
+  CHECK_FALSE(hub.forget({"own", {1}}));
+  peer->send(frames_of({"own", {1}}, 0, 5)); // nothing is known of it any more
+  CHECK(eventually([&] { return hub.ledger().arrived.admission.admitted == 5; }));
+  hub.close();
+  CHECK_FALSE(hub.forget({"own", {1}}));
+  stop(fanout);
+  stop(consumer);
+}
+
+TEST_CASE("a_closed_bridge_goes_on_saying_that_not_all_had_left") {
+  EnvelopeSystem test;
+  const auto fanout = spawn_fanout(test.system);
+  std::uint16_t nobody = 0;
+  {
+    auto receiver = TcpReceiver::open(
+        {}, {.on_batch = [](const auto&, const auto&) {}, .on_left = [](const auto&) {}});
+    REQUIRE(receiver);
+    nobody = (*receiver)->port();
+  }
+  Bridge out =
+      bridge(test.system, {.from = EndpointRef(fanout),
+                           .links = {{.send_to = TcpPeer{.host = "127.0.0.1", .port = nobody}}}});
+  EventBatch own;
+  own.frames = frames_of({"own", {1}}, 0, 5);
+  REQUIRE(ask<EndpointTick>(test.system, fanout, publish_atom_v, own));
+  REQUIRE(eventually([&] { return out.ledger().links.at(0).sent->offered == 5; }));
+  CHECK_FALSE(out.close(0ms));
+  CHECK_FALSE(out.close());
+  stop(fanout);
+}
+
 TEST_CASE("a_bridge_may_be_closed_with_the_longest_deadline_that_there_is") {
   EnvelopeSystem test;
   const auto consumer = spawn_consumer(test.system);
@@ -429,6 +498,21 @@ TEST_CASE("a_bridge_may_be_closed_while_its_receiver_waits_for_a_consumer_that_h
   const std::uint64_t known = ledger.arrived.carried + ledger.discarded;
   CHECK(known >= received.handed_on);
   CHECK(known <= received.handed_on + received.held);
+}
+
+TEST_CASE("whoever_asks_while_a_bridge_s_actor_ends_is_told_all_that_it_had_counted") {
+  for (int round = 0; round < 20; ++round) {
+    EnvelopeSystem test;
+    HeldTaker taker(test.system);
+    Bridge in = bridge(test.system, {.into = taker.actor()});
+    const caf::actor actor = in.actor();
+    compat::anon_send(actor, DatastreamFrame{envelope({"a", {1}}, 0, "x")});
+    REQUIRE(eventually([&] { return taker.frames() == 1; }));
+    caf::anon_send_exit(actor, caf::exit_reason::kill);
+    const SinkLedger last = in.ledger().arrived;
+    CHECK(last.messages == 1);
+    CHECK(last.balanced());
+  }
 }
 
 TEST_CASE("what_a_bridge_has_counted_outlives_its_consumer") {

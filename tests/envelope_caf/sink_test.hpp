@@ -80,11 +80,14 @@ public:
             return promise;
           },
           [](publish_atom, const SubscriptionStart&) { return EndpointTick{}; },
+          [=](tick_atom) {
+            for (auto& promise : std::exchange(state->held, {}))
+              promise.deliver(EndpointTick{});
+          },
           [=](wake_atom) {
             state->released = true;
-            for (auto& promise : state->held)
+            for (auto& promise : std::exchange(state->held, {}))
               promise.deliver(EndpointTick{});
-            state->held.clear();
           },
       };
     });
@@ -92,6 +95,8 @@ public:
   ~HeldTaker() { stop(actor_); }
 
   const caf::actor& actor() const { return actor_; }
+  /// Answers what has come so far, and goes on holding.
+  void answer_held() { compat::anon_send(actor_, tick_atom_v); }
   void release() { compat::anon_send(actor_, wake_atom_v); }
   std::uint64_t frames() const { return state_->frames; }
   std::uint64_t batches() const { return state_->batches; }

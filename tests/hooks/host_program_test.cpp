@@ -8,13 +8,17 @@
 #include <expected>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <stop_token>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
 
 #include <eventually.hpp>
+#include <shortage.hpp>
+#include <under_tsan.hpp>
 
 using namespace datastream;
 using namespace datastream::test;
@@ -128,3 +132,26 @@ TEST_CASE("a_program_whose_status_somebody_else_takes_is_over_as_well") {
   CHECK(output->text == "x\n");
   CHECK(output->status == 0);
 }
+
+#if !DATASTREAM_UNDER_TSAN
+TEST_CASE("a_program_whose_output_finds_no_memory_is_waited_for_all_the_same") {
+  std::size_t n = 0;
+  for (bool failed = true; failed; ++n) {
+    CAPTURE(n);
+    HostProgram program;
+    std::vector<std::string> command{"printf", "%010000d", "1"};
+    const auto until = Clock::now() + patience;
+    bool printed = false;
+    try {
+      const Shortage shortage(n);
+      printed = program.run(std::move(command), until, {}).has_value();
+    } catch (const std::bad_alloc&) {
+      // It was not started, or its error could not be told.
+    }
+    failed = Shortage::happened();
+    CHECK(printed == !failed);
+    CHECK(::waitpid(-1, nullptr, WNOHANG) == -1); // no child is left
+  }
+  CHECK(n > 3);
+}
+#endif

@@ -1,4 +1,6 @@
 #include "actor_test.hpp"
+#include "shortage.hpp"
+#include "under_tsan.hpp"
 
 #include <datastream/caf/send.hpp>
 #include <datastream/hooks_caf/actor_observer.hpp>
@@ -13,9 +15,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <latch>
 #include <map>
+#include <memory>
+#include <optional>
 #include <thread>
 
 using namespace datastream;
@@ -183,6 +188,44 @@ TEST_CASE("every_message_of_an_observed_actor_is_counted_by_its_type") {
   for (const caf::actor& actor : actors)
     stop(actor);
 }
+
+#if !DATASTREAM_UNDER_TSAN
+TEST_CASE("an_actor_that_cannot_be_observed_for_want_of_memory_goes_on_and_is_observed_later") {
+  ObservedSystem test;
+  std::atomic<bool> dry = false;
+  std::latch both_sent{1};
+  const auto actor =
+      spawn_observed<caf::detached>(test.system, [&](caf::event_based_actor*) -> caf::behavior {
+        const auto drought = std::make_shared<std::optional<Drought>>();
+        return {[&, drought](int) {
+                  both_sent.wait();
+                  drought->emplace(dry);
+                  dry = true; // from here on this thread finds no memory
+                },
+                [&, drought](const std::string&) { // a type that is new
+                  dry = false;
+                  drought->reset();
+                }};
+      });
+  compat::anon_send(actor, 1);
+  compat::anon_send(actor, std::string("text"));
+  both_sent.count_down();
+  REQUIRE(eventually([&] {
+    const auto now = test.recorder->latest(actor);
+    return now && now->messages_processed == 2;
+  }));
+  const ActorSnapshot now = *test.recorder->latest(actor);
+  CHECK(counted(now) == 2);
+  REQUIRE(now.message_type_counts.size() == 2);
+  CHECK(now.message_type_counts[1] == MessageTypeCount{"others", 1});
+  compat::anon_send(actor, std::string("text"));
+  CHECK(eventually([&] {
+    const auto later = test.recorder->latest(actor);
+    return later && later->message_type_counts.size() == 3;
+  }));
+  stop(actor);
+}
+#endif
 
 TEST_CASE("a_typed_actor_is_observed_like_any_other") {
   ObservedSystem test;

@@ -97,6 +97,7 @@ struct Bridge::State {
   caf::actor actor;
   std::vector<Receiver> receivers;    // in the order of the links
   std::optional<BridgeLedger> last{}; // of a bridge that is closed
+  bool all_left = true;               // when it was closed
 };
 
 /// Ends what receives before what it hands on to, and that before what it sends with.
@@ -223,22 +224,33 @@ BridgeLedger Bridge::State::ledger() const {
   return result;
 }
 
+bool Bridge::forget(const StreamId& stream) {
+  bool known = false;
+  if (!state_->actor)
+    return known;
+  const compat::ThreadLogger thread(*state_->system);
+  caf::scoped_actor self{*state_->system};
+  compat::request(self.ptr(), state_->actor, caf::infinite, forget_atom_v, stream)
+      .receive([&](bool was) { known = was; }, [](const caf::error&) { /* it ends */ });
+  return known;
+}
+
 bool Bridge::close(std::chrono::milliseconds deadline) {
   if (state_->last)
-    return true;
+    return state_->all_left;
   const auto limit = deadline_in(deadline);
-  bool all = true;
   for (const auto& sender : state_->parts->senders) {
     const auto left = limit - std::chrono::steady_clock::now();
     if (sender)
-      all &= sender->flush(std::max(std::chrono::duration_cast<std::chrono::milliseconds>(left),
-                                    std::chrono::milliseconds(0)));
+      state_->all_left &=
+          sender->flush(std::max(std::chrono::duration_cast<std::chrono::milliseconds>(left),
+                                 std::chrono::milliseconds(0)));
   }
   // From here on receivers bring nothing, and what is known is final.
   state_->parts->arrivals.close();
   state_->last = state_->ledger();
   state_->stop();
-  return all;
+  return state_->all_left;
 }
 
 } // namespace datastream

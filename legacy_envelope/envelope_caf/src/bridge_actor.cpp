@@ -5,8 +5,10 @@
 
 #include <datastream/actors/detail/follow.hpp>
 #include <datastream/actors/detail/peer_errors.hpp>
+#include <datastream/actors/detail/sent_from_here.hpp>
 #include <datastream/actors/subscriber.hpp>
 #include <datastream/actors/type_ids.hpp>
+#include <datastream/caf/handlers.hpp>
 #include <datastream/caf/monitors.hpp>
 #include <datastream/defaults.hpp>
 
@@ -32,6 +34,7 @@ struct BridgeActor::State {
   }
   void send(const FrameBatch& frames);
   void take_arrivals();
+  void pass_on(const std::vector<Arrival>& arrivals);
   void on_idle();
 
   std::shared_ptr<BridgeParts> parts;
@@ -61,19 +64,25 @@ void BridgeActor::State::take_arrivals() {
     const std::vector<Arrival> arrivals = parts->arrivals.take();
     if (arrivals.empty())
       return;
-    for (const Arrival& arrival : arrivals) {
-      if (arrival.frames.empty()) {
-        feed.admission().peer_left(arrival.peer);
-        continue;
-      }
-      carried += arrival.frames.size();
-      feed.offer(arrival.peer, arrival.frames);
+    pass_on(arrivals);
+  }
+}
+
+void BridgeActor::State::pass_on(const std::vector<Arrival>& arrivals) {
+  for (const Arrival& arrival : arrivals) {
+    if (arrival.frames.empty()) {
+      feed.admission().peer_left(arrival.peer);
+      continue;
     }
+    carried += arrival.frames.size();
+    feed.offer(arrival.peer, arrival.frames);
   }
 }
 
 void BridgeActor::State::on_idle() {
   mailbox.taken_over();
+  // Also when messages keep the feed busy: there may be no end of them, and receivers would wait.
+  pass_on(parts->arrivals.take());
   take_arrivals();
 }
 
@@ -102,7 +111,8 @@ caf::behavior BridgeActor::make_behavior() {
         if (state_->taker && state_->taker->sent(ticket))
           quit(reason);
       },
-      peer_errors(this));
+      [this](forget_atom, const StreamId& stream) { return forget(stream); }, peer_errors(this),
+      compat::exit_before_watchers(this)); // who see then what it had counted
 }
 
 SinkLedger BridgeActor::ledger() const {
@@ -110,6 +120,13 @@ SinkLedger BridgeActor::ledger() const {
   state_->mailbox.add_to(ledger);
   ledger.carried = state_->carried;
   return ledger;
+}
+
+caf::result<bool> BridgeActor::forget(const StreamId& stream) {
+  if (!sent_from_here(*this))
+    return caf::make_error(ActorError::not_local, to_string(stream));
+  const bool named = state_->subscriber.forget(stream);
+  return state_->feed.admission().forget(stream) || named;
 }
 
 void BridgeActor::on_exit() {

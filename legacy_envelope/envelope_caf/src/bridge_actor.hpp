@@ -3,11 +3,13 @@
 
 #include "arrival_queue.hpp"
 
+#include <datastream/defaults.hpp>
 #include <datastream/envelope/sender.hpp>
 #include <datastream/envelope_caf/bridge.hpp>
 
 #include <caf/behavior.hpp>
 #include <caf/event_based_actor.hpp>
+#include <caf/result.hpp>
 
 #include <memory>
 #include <vector>
@@ -24,7 +26,7 @@ struct BridgeParts {
 
 /// Sends what it subscribes to over the links, and passes on what arrives. `follow_atom` with an
 /// endpoint subscribes, and is answered when the subscription has begun; `poll_atom` tells that
-/// there are arrivals.
+/// there are arrivals; `forget_atom` with a stream forgets it.
 class BridgeActor : public caf::event_based_actor {
 public:
   BridgeActor(caf::actor_config& config, std::shared_ptr<BridgeParts> parts, BridgeOptions options);
@@ -32,10 +34,11 @@ public:
 
   const char* name() const override { return "datastream.bridge"; }
   caf::behavior make_behavior() override;
-  void on_exit() override;
+  void on_exit() override; // may run twice: see `compat::exit_before_watchers`
 
 private:
   SinkLedger ledger() const;
+  caf::result<bool> forget(const StreamId& stream);
 
   struct State;
   std::shared_ptr<BridgeParts> parts_;

@@ -49,7 +49,10 @@ caf::behavior EmitterActor::make_behavior() {
         else if (unanswered() == 0)
           ship();
       },
-      [this](retry_atom) { look_for_sink(); },
+      [this](retry_atom) {
+        if (std::exchange(retry_due_, false)) // else somebody else has sent this
+          look_for_sink();
+      },
       [this](down_atom, std::uint64_t ticket, const caf::error& reason) {
         if (watch_ && watch_->sent(ticket))
           lost(reason);
@@ -82,6 +85,7 @@ void EmitterActor::found(const caf::actor& sink) {
 void EmitterActor::not_found(const caf::error& reason) {
   const auto& remote = std::get<RemoteEndpoint>(peer_.sink);
   search_.failed(system(), remote, reason);
+  retry_due_ = true;
   compat::delayed_send(this, caf::actor(this), search_.next_delay(remote), retry_atom_v);
 }
 

@@ -47,6 +47,7 @@ private:
   std::optional<compat::TicketedDownWatch> watch_; // of the sink
   bool gone_ = false;                              // for ever
   Search search_;                                  // for a remote sink
+  bool retry_due_ = false;                         // before the next search
   bool refusal_logged_ = false;
 
   // Of the envelopes that were shipped last. Answers that come after the sink was lost carry a

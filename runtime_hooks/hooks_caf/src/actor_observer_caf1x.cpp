@@ -120,7 +120,7 @@ public:
   }
   std::size_t close(const caf::error& reason) override {
     finish();
-    stats_->end(poison_of(owner_.system(), reason));
+    stats_->end(owner_.system(), reason);
     return Base::close(reason);
   }
 

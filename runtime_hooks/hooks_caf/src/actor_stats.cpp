@@ -13,40 +13,62 @@
 #include <utility>
 
 namespace datastream::detail {
+namespace {
+
+/// Why an actor that ended with this reason is poisoned; empty when it ended well.
+std::string poison_of(const caf::actor_system& system, const caf::error& reason) {
+  const bool well = !reason || reason == caf::make_error(caf::exit_reason::user_shutdown) ||
+                    reason == caf::make_error(caf::exit_reason::unreachable);
+  return well ? std::string() : compat::render(system, reason);
+}
+
+} // namespace
 
 ActorStats::ActorStats(std::shared_ptr<Observation> observation, std::uint64_t id)
     : observation_(std::move(observation)), id_(id), epoch_(observation_->epoch()) {}
 
 /// An actor has its final name when it runs for the first time.
 void ActorStats::begin(const caf::local_actor& self) {
-  begun_ = true;
   name_ = self.name();
-  observed_ = observation_->options().observes(name_);
-  if (observed_)
+  if (observation_->options().observes(name_)) {
     types_ = std::make_unique<Types>();
+    observed_ = true;
+  }
+  begun_ = true;
 }
 
 const std::string* ActorStats::intern(std::uint64_t type, std::string name) {
   return observation_->intern(type, std::move(name));
 }
 
-void ActorStats::note_run(const caf::local_actor& self) {
+void ActorStats::note_run(const caf::local_actor& self) noexcept {
   resuming(self);
-  note_run_on(worker_of(self));
+  if (begun_)
+    note_run_on(worker_of(self));
 }
 
-void ActorStats::note_run_on(std::size_t worker) {
+void ActorStats::note_run_on(std::size_t worker) noexcept {
   worker_ = worker;
-  noted_epoch_ = observed_ ? observation_->ran(worker, shared_from_this())
-                           : epoch_.load(std::memory_order_relaxed);
+  try {
+    noted_epoch_ = observed_ ? observation_->ran(worker, shared_from_this())
+                             : epoch_.load(std::memory_order_relaxed);
+  } catch (const std::bad_alloc&) {
+    // It notes itself when it runs the next time.
+  }
 }
 
-void ActorStats::resuming(const caf::local_actor& self) {
-  if (!begun_)
+void ActorStats::resuming(const caf::local_actor& self) noexcept {
+  if (begun_)
+    return;
+  try {
     begin(self);
+  } catch (const std::bad_alloc&) {
+    // It begins when it runs the next time.
+  }
 }
 
-void ActorStats::resumed(std::size_t worker, std::uint64_t microseconds, std::uint64_t waiting) {
+void ActorStats::resumed(std::size_t worker, std::uint64_t microseconds,
+                         std::uint64_t waiting) noexcept {
   bump(resumes_);
   bump(busy_us_, microseconds);
   waiting_.store(waiting, std::memory_order_relaxed);
@@ -54,18 +76,16 @@ void ActorStats::resumed(std::size_t worker, std::uint64_t microseconds, std::ui
     note_run_on(worker);
 }
 
-void ActorStats::end(std::string poison) {
+void ActorStats::end(const caf::actor_system& system, const caf::error& reason) noexcept {
   if (!begun_ || ended())
     return; // it has never run, or this is the second time that we are told
-  reason_ = std::move(poison);
+  try {
+    reason_ = poison_of(system, reason);
+  } catch (const std::bad_alloc&) {
+    reason_ = "no memory"; // which is short enough to need none
+  }
   ended_.store(true, std::memory_order_release);
   note_run_on(worker_); // it does not run again, so this is what gets it reported
-}
-
-std::string poison_of(const caf::actor_system& system, const caf::error& reason) {
-  const bool well = !reason || reason == caf::make_error(caf::exit_reason::user_shutdown) ||
-                    reason == caf::make_error(caf::exit_reason::unreachable);
-  return well ? std::string() : compat::render(system, reason);
 }
 
 ActorSnapshot ActorStats::snapshot(bool over) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <new>
 #include <utility>
 
 namespace datastream {
@@ -106,11 +107,15 @@ void Observation::report_until(const std::stop_token& stop) {
     for (const auto& [worker, actors] : ran)
       for (const ActorStatsPtr& actor : actors)
         actor->reported.report = reports_;
-    for (const auto& [worker, actors] : before)
-      for (const ActorStatsPtr& actor : actors)
-        if (actor->reported.report != reports_ && actor->activity() != actor->reported.activity)
-          ran[worker].push_back(actor);
-    report(ran);
+    try {
+      for (const auto& [worker, actors] : before)
+        for (const ActorStatsPtr& actor : actors)
+          if (actor->reported.report != reports_ && actor->activity() != actor->reported.activity)
+            ran[worker].push_back(actor);
+      report(ran);
+    } catch (const std::bad_alloc&) {
+      // What was not told of these actors is told with what they do next, or in the next report.
+    }
     before = std::move(ran);
   }
 }
@@ -125,15 +130,18 @@ void Observation::report(std::size_t worker, const std::vector<ActorStatsPtr>& a
     std::uint64_t weight;
     bool over;
     ActorStatsPtr actor;
+    std::uint64_t told; // of its activity until now
   };
   std::vector<Candidate> candidates;
+  candidates.reserve(actors.size());
   for (const ActorStatsPtr& actor : actors) {
     const bool over = actor->ended();
     if (over && std::exchange(actor->reported.end, true))
       continue; // its end was told
     const std::uint64_t activity = actor->activity();
-    const std::uint64_t done = activity - std::exchange(actor->reported.activity, activity);
-    candidates.push_back({over && actor->poisoned() ? ~std::uint64_t{0} : done, over, actor});
+    const std::uint64_t told = std::exchange(actor->reported.activity, activity);
+    candidates.push_back(
+        {over && actor->poisoned() ? ~std::uint64_t{0} : activity - told, over, actor, told});
   }
   if (candidates.empty())
     return;
@@ -142,16 +150,25 @@ void Observation::report(std::size_t worker, const std::vector<ActorStatsPtr>& a
   std::ranges::partial_sort(candidates, candidates.begin() + static_cast<std::ptrdiff_t>(shown),
                             std::greater<>(), &Candidate::weight);
   std::vector<ActorSnapshot> snapshots;
-  snapshots.reserve(shown);
-  for (std::size_t i = 0; i < shown; ++i)
-    snapshots.push_back(candidates[i].actor->snapshot(candidates[i].over));
-  // Those that were poisoned come first, and are never left out: they do not run again. (Whoever
-  // was poisoned since we looked has noted that itself, for the next report.)
-  for (std::size_t i = shown; i < candidates.size(); ++i)
-    if (candidates[i].over && candidates[i].actor->poisoned()) {
-      candidates[i].actor->reported.end = false;
-      ran(worker, candidates[i].actor);
+  try {
+    snapshots.reserve(shown);
+    for (std::size_t i = 0; i < shown; ++i)
+      snapshots.push_back(candidates[i].actor->snapshot(candidates[i].over));
+    // Those that were poisoned come first, and are never left out: they do not run again. (Whoever
+    // was poisoned since we looked has noted that itself, for the next report.)
+    for (std::size_t i = shown; i < candidates.size(); ++i)
+      if (candidates[i].over && candidates[i].actor->poisoned()) {
+        candidates[i].actor->reported.end = false;
+        ran(worker, candidates[i].actor);
+      }
+  } catch (const std::bad_alloc&) {
+    for (const Candidate& candidate : candidates) { // an actor may be among them twice
+      ActorStats::Reported& reported = candidate.actor->reported;
+      reported.activity = std::min(reported.activity, candidate.told);
+      reported.end = false;
     }
+    throw;
+  }
   const std::lock_guard lock(hook_mutex_);
   if (hook_)
     hook_->on_tick(worker, snapshots, candidates.size() - shown);

@@ -7,36 +7,52 @@
 #include <caf/actor_system.hpp>
 #include <caf/scheduled_actor.hpp>
 
+#include <new>
+
 namespace datastream::detail {
 
-ActorStatsPtr ScheduledActors::resuming(caf::resumable& job, std::size_t& waiting) {
+ActorStatsPtr ScheduledActors::resuming(caf::resumable& job, std::size_t& waiting) noexcept {
   auto* const actor = observation_ ? dynamic_cast<caf::scheduled_actor*>(&job) : nullptr;
   if (!actor)
     return nullptr;
-  const std::uint64_t id = actor->id();
+  try {
+    ActorStatsPtr stats = stats_of(*actor);
+    if (stats) {
+      stats->resuming(*actor);
+      waiting = actor->mailbox().size(); // ours alone until it has run
+    }
+    return stats;
+  } catch (const std::bad_alloc&) {
+    return nullptr; // it is looked at again when it runs the next time
+  }
+}
+
+ActorStatsPtr ScheduledActors::stats_of(caf::scheduled_actor& actor) {
+  const std::uint64_t id = actor.id();
+  const auto forget = [id](ScheduledActors& actors) {
+    const std::lock_guard lock(actors.mutex_);
+    actors.by_id_.erase(id);
+  };
   ActorStatsPtr stats;
-  bool is_new = false;
   {
     const std::lock_guard lock(mutex_);
-    const auto [it, inserted] = by_id_.try_emplace(id);
-    is_new = inserted;
-    if (is_new && !dynamic_cast<CountsItself*>(actor))
-      it->second = std::make_shared<ActorStats>(observation_, id);
-    stats = it->second;
+    if (const auto known = by_id_.find(id); known != by_id_.end())
+      return known->second;
+    if (!dynamic_cast<CountsItself*>(&actor))
+      stats = std::make_shared<ActorStats>(observation_, id);
+    by_id_.emplace(id, stats);
   }
-  if (is_new)
-    actor->attach_functor(
-        [self = weak_from_this(), id, stats, &system = actor->system()](const caf::error& reason) {
-          if (stats)
-            stats->end(poison_of(system, reason));
-          if (const auto actors = self.lock()) {
-            const std::lock_guard lock(actors->mutex_);
-            actors->by_id_.erase(id);
-          }
-        });
-  if (stats) {
-    stats->resuming(*actor);
-    waiting = actor->mailbox().size(); // ours alone until it has run
+  try {
+    actor.attach_functor([self = weak_from_this(), forget, stats,
+                          &system = actor.system()](const caf::error& reason) {
+      if (stats)
+        stats->end(system, reason);
+      if (const auto actors = self.lock())
+        forget(*actors);
+    });
+  } catch (...) {
+    forget(*this);
+    throw;
   }
   return stats;
 }

@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <unordered_map>
 
 namespace datastream::detail {
 
@@ -23,10 +25,12 @@ public:
       : observation_(std::move(observation)) {}
 
   /// What is counted of an actor that is about to run here, and how many messages wait for it.
-  /// Null for what is no actor, or counts itself.
-  ActorStatsPtr resuming(caf::resumable& job, std::size_t& waiting);
+  /// Null for what is no actor, or counts itself, and when there is no memory to count with.
+  ActorStatsPtr resuming(caf::resumable& job, std::size_t& waiting) noexcept;
 
 private:
+  ActorStatsPtr stats_of(caf::scheduled_actor& actor);
+
   const std::shared_ptr<Observation> observation_; // null: nobody observes
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, ActorStatsPtr> by_id_;

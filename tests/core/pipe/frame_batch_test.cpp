@@ -177,3 +177,15 @@ TEST_CASE("an_adopted_string_is_not_copied") {
   CHECK(static_cast<const char*>(block->data()) == bytes);
   CHECK(block->capacity() == 100'000);
 }
+
+TEST_CASE("a_batch_that_was_moved_from_is_an_empty_one") {
+  FrameBatch first = pipe_test::batch_of(stream_id, 0, 3);
+  FrameBatch second = std::move(first);
+  CHECK(first.empty());
+  CHECK(first.begin() == first.end());
+  CHECK(first.headers().empty());
+  CHECK(second.size() == 3);
+  first = std::move(second);
+  CHECK(second.empty());
+  CHECK(first.back().position == Position{2});
+}

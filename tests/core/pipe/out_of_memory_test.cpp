@@ -372,4 +372,34 @@ TEST_CASE("a_stream_that_begins_or_ends_without_memory_is_told_to_every_subscrib
   CHECK(n > 20);
 }
 
+TEST_CASE("a_sink_that_joins_in_vain_for_want_of_memory_goes_when_no_lock_is_held") {
+  class AskingSink final : public SubscriberSink {
+  public:
+    explicit AskingSink(DeliveryFanout& fanout) : fanout_(fanout) {}
+    ~AskingSink() override { fanout_.subscriber_count(); } // takes the lock
+    void deliver(EventBatch) override {}
+
+  private:
+    DeliveryFanout& fanout_;
+  };
+  std::size_t n = 0;
+  for (bool failed = true; failed; ++n) {
+    CAPTURE(n);
+    DeliveryFanout fanout;
+    fanout.publish(batch_of(stream_id, 0, 1));
+    fanout.end_stream({"ended", {1}}, 5);
+    auto prepared = fanout.prepare("asks", SubscriptionRequest::all(), {});
+    auto sink = std::make_unique<AskingSink>(fanout);
+    try {
+      const Shortage shortage(n);
+      fanout.attach(std::move(prepared), std::move(sink));
+    } catch (const std::bad_alloc&) {
+      CHECK(fanout.subscriber_count() == 0);
+    }
+    failed = Shortage::happened();
+    CHECK(fanout.ledger().balanced());
+  }
+  CHECK(n > 4);
+}
+
 #endif

@@ -140,7 +140,7 @@ private:
       const bool last = done_;
       batches.clear();
       const auto drained = mux_.drain(batches);
-      over_bound_ += drained.frames > load_.frames ? 1 : 0;
+      over_bound_ += drained > load_.frames ? 1 : 0;
       for (const FrameBatch& batch : batches)
         for (const FrameView& frame : batch) {
           out_of_order_ += frame.position.value == drained_++ ? 0 : 1;
@@ -154,7 +154,7 @@ private:
           if (stamp.baton)
             out_of_order_ += stamp.baton == ++baton ? 0 : 1;
         }
-      if (drained.frames)
+      if (drained)
         continue;
       if (last)
         return;

@@ -146,6 +146,36 @@ TEST_CASE("beyond_its_bound_a_table_forgets_the_actors_not_mentioned_for_longest
   CHECK(table.find(std::to_string(defaults::actor_table - 1)));
 }
 
+TEST_CASE("long_names_and_many_types_fill_a_table_as_well") {
+  ActorTable table;
+  const auto large = [](std::uint64_t number) {
+    ActorSnapshot snapshot = poisoned("actor " + std::to_string(number), std::string(500'000, 'r'));
+    snapshot.name = std::string(250'000, 'n');
+    snapshot.last_msg_type = std::string(125'000, 't');
+    snapshot.message_type_counts = {{std::string(125'000, 'c'), number}};
+    return snapshot;
+  };
+  constexpr std::uint64_t fitting = defaults::actor_table_bytes / 1'001'000;
+  for (std::uint64_t i = 0; i < fitting; ++i)
+    REQUIRE(table.accept(view(report(i, 0, {large(i)}))));
+  CHECK(table.forgotten() == 0);
+  for (std::uint64_t i = 0; i < fitting; ++i) // what is replaced is counted once
+    REQUIRE(table.accept(view(report(fitting + i, 0, {large(i)}))));
+  CHECK(table.forgotten() == 0);
+  table.accept(view(report(2 * fitting, 0, {large(fitting)})));
+  table.accept(view(report(2 * fitting + 1, 0, {large(fitting + 1)})));
+  CHECK(table.forgotten() >= fitting / 4);
+  CHECK(table.actors().size() + table.forgotten() == fitting + 2);
+  CHECK_FALSE(table.find("actor 0"));
+  CHECK(table.find("actor " + std::to_string(fitting + 1)));
+  // One that takes all the room.
+  ActorSnapshot huge = actor("huge", 1);
+  huge.name = std::string(defaults::actor_table_bytes - 10'000, 'h');
+  table.accept(view(report(2 * fitting + 2, 0, {huge})));
+  CHECK(table.actors().size() == 1);
+  CHECK(table.find("huge"));
+}
+
 TEST_CASE("a_table_does_not_depend_on_the_order_of_arrival_or_on_duplicates") {
   CHECK(rc::check([] {
     std::vector<Frame> frames;

@@ -82,6 +82,7 @@ enum class ActorError : std::uint8_t {
   no_actor,         ///< a stream is offered without an actor that serves it
   no_middleman,     ///< the actor system cannot reach others: it has loaded no `io::middleman`
   bad_setting,      ///< a `datastream.*` key has a value of the wrong type or out of range
+  out_of_memory,    ///< there is no memory for the answer, or to do what was asked for
 };
 
 std::string to_string(ActorError error);

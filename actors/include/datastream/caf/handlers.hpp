@@ -4,6 +4,7 @@
 #include <datastream/caf/version.hpp>
 
 #include <caf/behavior.hpp>
+#include <caf/blocking_actor.hpp>
 #include <caf/error.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/message.hpp>
@@ -14,8 +15,13 @@
 #if DATASTREAM_CAF_1X
 #include <memory>
 #else
+#include <caf/detail/blocking_behavior.hpp>
+#include <caf/message_id.hpp>
 #include <caf/message_view.hpp>
+#include <caf/others.hpp>
 #endif
+
+#include <utility>
 
 namespace datastream::compat {
 
@@ -64,5 +70,34 @@ caf::behavior telling_unexpected([[maybe_unused]] caf::event_based_actor* self,
   return own;
 #endif
 }
+
+/// The handlers of an actor that receives by itself. Every message is one that it takes: what they
+/// do not handle is answered `unexpected_message`. CAF would leave it lying, and wait for another.
+class BlockingHandlers {
+public:
+  explicit BlockingHandlers(caf::behavior own) : handlers_(std::move(own)) {
+#if DATASTREAM_CAF_1X
+    const auto others = [](const caf::message&) { return refused(); };
+    handlers_ = caf::message_handler(handlers_.as_behavior_impl()).or_else(others);
+#endif
+  }
+
+  /// Waits for a message, and handles it.
+  void receive(caf::blocking_actor* self) {
+#if DATASTREAM_CAF_1X
+    self->receive(handlers_);
+#else
+    const auto others = [](caf::message_view&) { return refused(); };
+    auto all = caf::detail::make_blocking_behavior(&handlers_, caf::others >> others);
+    caf::blocking_actor::accept_one_cond once;
+    self->receive_impl(once, caf::make_message_id(), all);
+#endif
+  }
+
+private:
+  static caf::result<caf::message> refused() { return caf::sec::unexpected_message; }
+
+  caf::behavior handlers_;
+};
 
 } // namespace datastream::compat

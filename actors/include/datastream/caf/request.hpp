@@ -78,7 +78,7 @@ void request_to_the_end(Self* self, const caf::actor& to, OnAnswer on_answer, On
     post(asker, nullptr, answer, caf::make_message(caf::make_error(caf::sec::invalid_argument)));
   if constexpr (std::is_base_of_v<caf::scheduled_actor, Self>) {
     self->add_multiplexed_response_handler(
-        answer, caf::behavior{std::move(on_answer), [watch, on_error](caf::error& reason) {
+        answer, caf::behavior{std::move(on_answer), [watch, on_error](caf::error& reason) mutable {
                                 on_error(why_unanswered(reason));
                               }});
   } else {

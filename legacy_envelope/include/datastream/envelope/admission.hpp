@@ -83,6 +83,9 @@ public:
   /// Frames of this stream do not come from peers: whatever they send of it is refused, unless
   /// some of it was let in before. Returns whether it is refused.
   bool keep_out(const StreamId& stream);
+  /// Forgets a stream that is over: what is kept out stays in memory until then. Frames of it that
+  /// come later are taken for new ones. Returns whether it was known.
+  bool forget(const StreamId& stream) noexcept;
 
   /// Who claims a stream, or was the last to; null when nothing of it was let in.
   const PeerName* sender_of(const StreamId& stream) const;
@@ -120,6 +123,7 @@ private:
   Streams::iterator open(const StreamIdPtr& id, Time now);
   bool has_room(const StreamId& id) const noexcept;
   void forget_silent(Time now) noexcept;
+  void forget(Streams::iterator stream) noexcept;
   void claim(Stream& stream, const PeerName& name);
   void let_go(PeerPtr& peer) noexcept;
   FrameBatch let_in(const StreamIdPtr& id, PositionSet& seen, const FrameBatch& batch) noexcept;

@@ -56,8 +56,8 @@ public:
   template <class R>
   bool submit_record(ChannelId channel, const R& record) const noexcept {
     detail::RecordBuffer buffer;
-    return buffer.encode(record) ? submit_bytes(channel, buffer.text())
-                                 : mux_->refuse_out_of_memory();
+    buffer.encode(record);
+    return buffer.submit(*mux_, channel);
   }
   bool submit_text(ChannelId channel, std::string_view text) const noexcept {
     return mux_->submit(channel, text);

@@ -50,6 +50,9 @@ inline constexpr std::chrono::milliseconds idle_after{10};
 /// Time between attempts to end a stream while a lack of memory, or a submission that does not get
 /// on, keeps frames back: memory comes back when somebody else has run.
 inline constexpr std::chrono::milliseconds end_retry{1};
+/// Attempts that follow one another at once, before that time is waited: what a submission under
+/// way needs to copy its payload.
+inline constexpr int quick_end_attempts = 16;
 /// Longer times between health records are cut to it: no clock overflows.
 inline constexpr std::chrono::milliseconds health_interval_max = std::chrono::days(30);
 /// Subscribers that a health record lists, and bytes of a name in it. Both are other people's
@@ -72,6 +75,8 @@ inline constexpr std::chrono::milliseconds retry_most{5000};
 inline constexpr std::size_t line_bytes = 64U << 10U;
 /// Actors in one table: more than a program runs at once, so what is forgotten is long gone.
 inline constexpr std::size_t actor_table = 100'000;
+/// And their memory: names, reasons and types of messages are a peer's choice.
+inline constexpr std::size_t actor_table_bytes = 64U << 20U;
 /// Channels of one stream whose arrivals are noted. Ids are a peer's choice, so there is a bound.
 inline constexpr std::size_t tracked_channels = 131'072;
 

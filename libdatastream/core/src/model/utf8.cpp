@@ -21,10 +21,6 @@ std::size_t ascii_prefix(std::string_view text) noexcept {
   return length;
 }
 
-bool continues_character(char c) noexcept {
-  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80;
-}
-
 /// Bytes of the character that begins with this one, going by it alone.
 std::size_t length_from_lead(char c) noexcept {
   const auto lead = static_cast<unsigned char>(c);

@@ -38,16 +38,18 @@ DeliveryFanout::Prepared DeliveryFanout::prepare(std::string name, SubscriptionR
 
 DatastreamSubscription DeliveryFanout::subscribe(Prepared prepared) {
   auto subscription = std::make_unique<DatastreamSubscription::State>();
+  std::unique_ptr<SubscriberSink> none;
   const std::lock_guard lock(state_->mutex);
   subscription->fanout = state_;
-  subscription->subscriber = state_->add(std::move(prepared), nullptr, subscription->start);
+  state_->add(prepared, none, subscription->subscriber, subscription->start);
   return DatastreamSubscription(std::move(subscription));
 }
 
 SubscriptionStart DeliveryFanout::attach(Prepared prepared, std::unique_ptr<SubscriberSink> sink) {
   SubscriptionStart start;
+  State::Subscriber subscriber; // here, because it must not go with the lock held
   const std::lock_guard lock(state_->mutex);
-  state_->add(std::move(prepared), std::move(sink), start);
+  state_->add(prepared, sink, subscriber, start);
   return start;
 }
 

@@ -5,19 +5,13 @@
 #include <datastream/model/health.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <new>
 #include <thread>
 #include <utility>
 
 namespace datastream {
-namespace {
-
-/// Attempts to end a stream that follow one another at once: what a submission under way needs to
-/// copy its payload.
-constexpr int quick_attempts = 16;
-
-} // namespace
 
 struct DatastreamEndpoint::State {
   State(StreamDescriptor stream, PipeOptions pipe_options)
@@ -227,7 +221,7 @@ void DatastreamEndpoint::end_stream() {
   // Two things keep frames back: a submission that still copies, for a moment, and a lack of
   // memory, perhaps for long. Others may tick, subscribe and ask for the ledger meanwhile.
   for (int attempt = 0; !try_end_stream(); ++attempt)
-    if (attempt < quick_attempts)
+    if (attempt < defaults::quick_end_attempts)
       std::this_thread::yield();
     else
       std::this_thread::sleep_for(defaults::end_retry);

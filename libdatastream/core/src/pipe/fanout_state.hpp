@@ -26,14 +26,17 @@ struct DeliveryFanout::State {
 
   explicit State(std::shared_ptr<Catalog> shared_catalog) : catalog(std::move(shared_catalog)) {}
 
-  /// Creates a subscriber and everything that it is told first. The lock must be held.
-  std::shared_ptr<FanoutSubscriber> add(Prepared prepared, std::unique_ptr<SubscriberSink> sink,
-                                        SubscriptionStart& start) {
+  using Subscriber = std::shared_ptr<FanoutSubscriber>;
+
+  /// Creates a subscriber and everything that it is told first. The lock must be held. When it
+  /// throws, `sink` or `subscriber` are there still, for who has them outside of the lock.
+  void add(Prepared& prepared, std::unique_ptr<SubscriberSink>& sink, Subscriber& subscriber,
+           SubscriptionStart& start) {
     start.id = SubscriptionId{++last_id};
     start.snapshot = std::move(prepared.known_.snapshot);
-    auto subscriber = std::make_shared<FanoutSubscriber>(
+    subscriber = std::make_shared<FanoutSubscriber>(
         start.id, std::move(prepared.name_), std::move(prepared.request_), prepared.capacity_,
-        catalog, prepared.known_.version, std::move(sink));
+        catalog, prepared.known_.version, sink);
     for (const auto& [id, stream] : streams) {
       start.starts.push_back({id, stream.next});
       if (stream.ended)
@@ -42,7 +45,6 @@ struct DeliveryFanout::State {
     if (closed)
       subscriber->close();
     subscribers.emplace(start.id, subscriber);
-    return subscriber;
   }
 
   /// The lock must be held. Null when the subscriber is not there.

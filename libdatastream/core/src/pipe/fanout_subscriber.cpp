@@ -16,12 +16,14 @@ FanoutSubscriber::FanoutSubscriber(SubscriptionId id, std::string name, Subscrip
                                    SubscriberCapacity capacity,
                                    std::shared_ptr<const Catalog> catalog,
                                    std::size_t snapshot_version,
-                                   std::unique_ptr<SubscriberSink> sink)
+                                   std::unique_ptr<SubscriberSink>& sink)
     : id_(id), name_(std::move(name)),
       request_(std::make_shared<const SubscriptionRequest>(std::move(request))),
       capacity_{std::max<std::size_t>(capacity.frames, 1), capacity.bytes},
-      catalog_(std::move(catalog)), snapshot_version_(snapshot_version), sink_(std::move(sink)),
-      told_version_(snapshot_version) {}
+      catalog_(std::move(catalog)), snapshot_version_(snapshot_version),
+      told_version_(snapshot_version) {
+  sink_ = std::move(sink);
+}
 
 /// What there is room for; nothing when it would have to be copied and there is no memory.
 FrameBatch FanoutSubscriber::fitting(const FrameBatch& batch) const {

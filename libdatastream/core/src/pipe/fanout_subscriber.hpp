@@ -3,11 +3,17 @@
 
 #include <datastream/pipe/delivery_fanout.hpp>
 
+#include <chrono>
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <expected>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <stop_token>
 #include <string>
 
 namespace datastream {
@@ -18,10 +24,10 @@ namespace datastream {
 /// Thread safety: every function may be called from any thread; each locks this subscriber only.
 class FanoutSubscriber {
 public:
-  /// `sink` is null for a pulled subscription.
+  /// `sink` is null for a pulled subscription, and taken when nothing can fail any more.
   FanoutSubscriber(SubscriptionId id, std::string name, SubscriptionRequest request,
                    SubscriberCapacity capacity, std::shared_ptr<const Catalog> catalog,
-                   std::size_t snapshot_version, std::unique_ptr<SubscriberSink> sink);
+                   std::size_t snapshot_version, std::unique_ptr<SubscriberSink>& sink);
 
   SubscriptionId id() const noexcept { return id_; }
   const std::string& name() const noexcept { return name_; }

@@ -137,7 +137,7 @@ bool Mux::refuse_out_of_memory() noexcept {
   return state_->settle({.reason = LossReason::out_of_memory}, 1);
 }
 
-Mux::Drained Mux::drain(std::vector<FrameBatch>& batches) {
+std::size_t Mux::drain(std::vector<FrameBatch>& batches) {
   const std::lock_guard lock(state_->drain_mutex);
   std::uint64_t next = state_->next.load(std::memory_order_relaxed);
   struct Publish {
@@ -145,8 +145,7 @@ Mux::Drained Mux::drain(std::vector<FrameBatch>& batches) {
     std::uint64_t& value;
     ~Publish() { target.store(value, std::memory_order_release); }
   } publish{state_->next, next}; // also when memory runs out half way
-  const auto drained = state_->ring.drain(state_->stream, next, batches);
-  return {drained.frames, drained.stalled};
+  return state_->ring.drain(state_->stream, next, batches).frames;
 }
 
 void Mux::set_waker(std::function<void()> waker) {

@@ -5,7 +5,9 @@
 #include <datastream/pipe/delivery_fanout.hpp>
 #include <datastream/pipe/mux.hpp>
 
+#include <expected>
 #include <memory>
+#include <string>
 
 namespace datastream {
 

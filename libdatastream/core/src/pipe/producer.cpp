@@ -58,8 +58,9 @@ DatastreamProducer::submit_many(ChannelId channel,
   return pipe_->mux.submit_many(channel, payloads);
 }
 
-bool DatastreamProducer::refuse_out_of_memory() const noexcept {
-  return pipe_->mux.refuse_out_of_memory();
+bool DatastreamProducer::submit_encoded(ChannelId channel,
+                                        detail::RecordBuffer& buffer) const noexcept {
+  return buffer.submit(pipe_->mux, channel);
 }
 
 } // namespace datastream

@@ -1,6 +1,9 @@
 #include <datastream/detail/record_buffer.hpp>
 
 #include <datastream/defaults.hpp>
+#include <datastream/pipe/mux.hpp>
+
+#include <utility>
 
 namespace datastream::detail {
 namespace {
@@ -30,6 +33,14 @@ RecordBuffer::RecordBuffer() noexcept {
   if (std::string* spare = spare_of_thread())
     text_.swap(*spare);
   text_.clear();
+}
+
+bool RecordBuffer::submit(Mux& mux, ChannelId channel) noexcept {
+  if (!encoded_)
+    return mux.refuse_out_of_memory();
+  if (text_.size() > defaults::slab_payload_max)
+    return mux.submit_owned(channel, std::move(text_));
+  return mux.submit(channel, text_);
 }
 
 RecordBuffer::~RecordBuffer() {

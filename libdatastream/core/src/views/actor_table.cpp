@@ -97,6 +97,18 @@ std::expected<ActorsRecord, RecordError> read_actors(std::string_view payload, V
   return record;
 }
 
+/// Memory of an entry of the table.
+std::size_t bytes_of(const std::string& address, const ActorState& state) {
+  std::size_t bytes = sizeof(ActorTable::Actors::value_type) + 4 * sizeof(void*) + address.size() +
+                      state.last.address.size() + state.last.name.size() +
+                      state.last.message_type_counts.size() * sizeof(MessageTypeCount);
+  for (const auto* text : {&state.last.last_msg_type, &state.last.reason})
+    bytes += *text ? (*text)->size() : 0;
+  for (const MessageTypeCount& type : state.last.message_type_counts)
+    bytes += type.ty.size();
+  return bytes;
+}
+
 } // namespace
 
 std::expected<ActorsRecord, RecordError> decode_actors(std::string_view payload) {
@@ -132,6 +144,7 @@ const ActorState* ActorTable::find(std::string_view address) const {
 void ActorTable::merge(ActorSnapshot&& actor, std::uint64_t worker_id, Position position) {
   const auto [found, is_new] = actors_.try_emplace(actor.address);
   ActorState& state = found->second;
+  const std::size_t before = is_new ? 0 : bytes_of(found->first, state);
 
   const bool tells_end = actor.poisoned && (!state.poisoned || position >= *state.poisoned);
   std::optional<std::string> reason = tells_end ? actor.reason : state.last.reason;
@@ -146,7 +159,8 @@ void ActorTable::merge(ActorSnapshot&& actor, std::uint64_t worker_id, Position 
     state.last.poisoned = true;
     state.last.reason = std::move(reason);
   }
-  if (is_new && actors_.size() > defaults::actor_table)
+  bytes_ += bytes_of(found->first, state) - before;
+  while (actors_.size() > defaults::actor_table || bytes_ > defaults::actor_table_bytes)
     forget_oldest();
 }
 
@@ -156,11 +170,14 @@ void ActorTable::forget_oldest() {
   by_age.reserve(actors_.size());
   for (auto actor = actors_.begin(); actor != actors_.end(); ++actor)
     by_age.push_back(actor);
-  const auto kept = by_age.begin() + static_cast<std::ptrdiff_t>(by_age.size() / 4);
+  const auto kept =
+      by_age.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(by_age.size() / 4, 1));
   std::ranges::nth_element(by_age, kept, {},
                            [](Actors::iterator actor) { return actor->second.position; });
-  for (auto actor = by_age.begin(); actor != kept; ++actor)
+  for (auto actor = by_age.begin(); actor != kept; ++actor) {
+    bytes_ -= bytes_of((*actor)->first, (*actor)->second);
     actors_.erase(*actor);
+  }
   forgotten_ += static_cast<std::uint64_t>(kept - by_age.begin());
 }
 

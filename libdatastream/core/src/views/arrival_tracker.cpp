@@ -37,16 +37,13 @@ void ArrivalTracker::note(const FrameBatch& frames, Time now) {
   if (frames.empty())
     return;
   Stream& stream = streams_[frames.stream()];
-  // Batches have few channels: those noted last need no look-up again.
-  std::array<ChannelId, 8> noted{};
-  std::size_t count = 0;
-  for (const FrameHeader& header : frames.headers()) {
-    const auto end = noted.begin() + std::min(count, noted.size());
-    if (std::find(noted.begin(), end, header.channel) != end)
-      continue;
-    noted[count++ % noted.size()] = header.channel;
-    note(stream, header.channel, now);
-  }
+  // Batches have few channels: the one noted last in each place needs no look-up again.
+  std::array<std::optional<ChannelId>, 64> noted{};
+  for (const FrameHeader& header : frames.headers())
+    if (auto& last = noted[header.channel.value % noted.size()]; last != header.channel) {
+      last = header.channel;
+      note(stream, header.channel, now);
+    }
 }
 
 void ArrivalTracker::note(const ChannelRef& channel, Time now) {

@@ -14,10 +14,6 @@ bool is_between(char c, char low, char high) noexcept {
   return c >= low && c <= high;
 }
 
-bool continues_character(char c) noexcept {
-  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80;
-}
-
 } // namespace
 
 std::string_view to_string(LineEnd end) {

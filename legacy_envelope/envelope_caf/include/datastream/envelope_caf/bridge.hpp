@@ -12,6 +12,7 @@
 #include <datastream/envelope/udp_sender.hpp>
 #include <datastream/envelope_caf/actor_sender.hpp>
 #include <datastream/envelope_caf/messages.hpp>
+#include <datastream/model/ids.hpp>
 #include <datastream/model/subscription_request.hpp>
 
 #include <caf/actor.hpp>
@@ -103,9 +104,13 @@ public:
   std::uint16_t port(std::size_t link) const;
   BridgeLedger ledger() const;
 
+  /// Forgets a stream that is over; until then a bridge keeps the name of each that it has sent, so
+  /// as to keep its frames out. Returns whether it was known.
+  bool forget(const StreamId& stream);
+
   /// Waits until all that was given to the senders has left or is known to be lost, at most until
   /// the deadline; then closes all links. Close an endpoint that is `from` before. Returns whether
-  /// all had left.
+  /// all had left, also when it is called again.
   bool close(std::chrono::milliseconds deadline = defaults::close_deadline);
 
 private:

@@ -1,14 +1,16 @@
 #pragma once
-/// The text that `submit_record` encodes into.
+/// How `submit_record` submits.
 
-#include <datastream/defaults.hpp>
+#include <datastream/model/ids.hpp>
 
 #include <new>
 #include <string>
-#include <string_view>
-#include <utility>
 
-namespace datastream::detail {
+namespace datastream {
+
+class Mux;
+
+namespace detail {
 
 template <class R>
 struct RecordText; // `datastream/record.hpp` defines it
@@ -23,24 +25,23 @@ public:
   RecordBuffer(const RecordBuffer&) = delete;
   RecordBuffer& operator=(const RecordBuffer&) = delete;
 
-  /// Called once. False: there is no memory for it.
+  /// Called once.
   template <class R>
-  bool encode(const R& record) noexcept {
+  void encode(const R& record) noexcept {
     try {
       RecordText<R>::append(text_, record);
-      return true;
+      encoded_ = true;
     } catch (const std::bad_alloc&) {
-      return false;
+      // `submit` counts it.
     }
   }
-  std::string_view text() const noexcept { return text_; }
-  /// Whether the text is one that the mux would not copy if it owned it.
-  bool is_large() const noexcept { return text_.size() > defaults::slab_payload_max; }
-  /// The text, whose memory then is no longer used again.
-  std::string take() noexcept { return std::move(text_); }
+  /// Submits what was encoded, once. False: refused and counted, also when there was no memory.
+  bool submit(Mux& mux, ChannelId channel) noexcept;
 
 private:
   std::string text_;
+  bool encoded_ = false;
 };
 
-} // namespace datastream::detail
+} // namespace detail
+} // namespace datastream

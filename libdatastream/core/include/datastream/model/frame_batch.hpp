@@ -59,6 +59,19 @@ public:
   static std::expected<FrameBatch, Malformed>
   from_wire(StreamId stream, std::span<const FrameHeader> headers, BlockPtr block);
 
+  FrameBatch(const FrameBatch&) = default;
+  /// Leaves an empty one behind.
+  FrameBatch(FrameBatch&& other) noexcept
+      : storage_(std::move(other.storage_)), first_(other.first_),
+        count_(std::exchange(other.count_, 0)) {}
+  FrameBatch& operator=(FrameBatch other) noexcept {
+    storage_ = std::move(other.storage_);
+    first_ = other.first_;
+    count_ = other.count_;
+    return *this;
+  }
+  ~FrameBatch() = default;
+
   bool empty() const noexcept { return count_ == 0; }
   std::size_t size() const noexcept { return count_; }
 

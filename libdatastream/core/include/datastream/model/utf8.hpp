@@ -21,6 +21,11 @@ struct Utf8Prefix {
 /// ("maximal subpart"): a sequence that breaks off counts once, any other stray byte by itself.
 Utf8Prefix utf8_prefix(std::string_view text) noexcept;
 
+/// Whether this byte belongs to a character that began before it, going by it alone.
+constexpr bool continues_character(char byte) noexcept {
+  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80;
+}
+
 /// The beginning of a longer text without a character that the cut went through: at most three
 /// bytes less. Of text that is no UTF-8 it is as much or a little less.
 std::string_view whole_characters(std::string_view beginning) noexcept;

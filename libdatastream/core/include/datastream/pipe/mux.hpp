@@ -52,14 +52,10 @@ public:
   /// Counts a submission whose payload found no memory before it came here. Returns false.
   bool refuse_out_of_memory() noexcept;
 
-  struct Drained {
-    std::size_t frames = 0;
-    /// A submission was under way and kept later ones back: drain again soon.
-    bool stalled = false;
-  };
   /// Takes what was queued when it began, assigns the next positions, and appends the frames to
-  /// `batches` in that order. Throws `std::bad_alloc`; what was not appended stays queued.
-  Drained drain(std::vector<FrameBatch>& batches);
+  /// `batches` in that order. Returns how many. A submission that is under way keeps those behind
+  /// it back. Throws `std::bad_alloc`; what was not appended stays queued.
+  std::size_t drain(std::vector<FrameBatch>& batches);
 
   /// Called by the next submission after `try_idle` returned true, and by each that fills a mux
   /// half, in frames or bytes; on the submitting thread, which waits for it, so it must be quick.

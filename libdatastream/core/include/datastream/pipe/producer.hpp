@@ -60,10 +60,8 @@ public:
   template <class R>
   bool submit_record(ChannelId channel, const R& record) const noexcept {
     detail::RecordBuffer buffer;
-    if (!buffer.encode(record))
-      return refuse_out_of_memory();
-    return buffer.is_large() ? submit_text_owned(channel, buffer.take())
-                             : submit_text(channel, buffer.text());
+    buffer.encode(record);
+    return submit_encoded(channel, buffer);
   }
 
   /// Submits payloads in order, claiming room for many at once. Returns how many were accepted,
@@ -74,7 +72,7 @@ public:
 private:
   friend class DatastreamEndpoint;
   explicit DatastreamProducer(std::shared_ptr<PipeState> pipe) noexcept;
-  bool refuse_out_of_memory() const noexcept;
+  bool submit_encoded(ChannelId channel, detail::RecordBuffer& buffer) const noexcept;
 
   std::shared_ptr<PipeState> pipe_;
 };

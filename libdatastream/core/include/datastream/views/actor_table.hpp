@@ -40,7 +40,8 @@ struct ActorState {
 /// Frames may be given in any order and more than once: positions decide. So a live reader keeps a
 /// table and gives it each frame of the channel as it comes.
 ///
-/// Beyond `defaults::actor_table` actors, those that were not mentioned for longest are forgotten.
+/// Beyond `defaults::actor_table` actors, or `defaults::actor_table_bytes` of memory, those that
+/// were not mentioned for longest are forgotten.
 ///
 /// Thread safety: one owner; const functions may run concurrently with each other.
 class ActorTable {
@@ -68,6 +69,7 @@ private:
   void forget_oldest();
 
   Actors actors_;
+  std::size_t bytes_ = 0; // that they take
   std::optional<Position> last_record_;
   std::uint64_t omitted_ = 0;
   std::uint64_t undecodable_ = 0;

@@ -33,7 +33,7 @@ std::string_view to_string(Liveness liveness);
 ///       …
 ///
 /// A duplicate is an arrival too. An end is final, whatever arrives after it. A batch costs one
-/// look-up for each of its channels, not for each frame.
+/// look-up for each of its channels, if they are few, and not one for each frame.
 ///
 /// Of one stream at most `defaults::tracked_channels` channels are known; frames of others count
 /// for their stream only. `forget` bounds the number of streams.

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 
 namespace datastream::detail {
@@ -18,7 +19,8 @@ namespace datastream::detail {
 class Observation;
 
 /// Written by the thread that runs the actor, with plain stores; `arrived` by all that send to it.
-/// Read by the reporting thread.
+/// Read by the reporting thread. Where there is no memory an actor is observed later, or a report
+/// is missing: none of this fails, for it runs inside of the actors of others.
 class ActorStats : public std::enable_shared_from_this<ActorStats> {
 public:
   ActorStats(std::shared_ptr<Observation> observation, std::uint64_t id);
@@ -28,16 +30,16 @@ public:
   /// The actor is about to handle a message of this type. `name` is called for the text of types
   /// that were not seen before.
   template <class Name>
-  void handling(const caf::local_actor& self, std::uint64_t type, Name&& name);
+  void handling(const caf::local_actor& self, std::uint64_t type, Name&& name) noexcept;
   /// How that has ended: it counts; or the actor has skipped the message, which waits on.
   void handled() noexcept;
   void skipped() noexcept;
   /// The scheduler is about to resume it.
-  void resuming(const caf::local_actor& self);
+  void resuming(const caf::local_actor& self) noexcept;
   /// It has run for so long on this worker, and so many messages were waiting before.
-  void resumed(std::size_t worker, std::uint64_t microseconds, std::uint64_t waiting);
-  /// The actor has ended: badly, if `poison` says why.
-  void end(std::string poison);
+  void resumed(std::size_t worker, std::uint64_t microseconds, std::uint64_t waiting) noexcept;
+  /// The actor has ended.
+  void end(const caf::actor_system& system, const caf::error& reason) noexcept;
 
   /// What the reporting thread knows of this actor.
   struct Reported {
@@ -69,8 +71,10 @@ private:
     counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
   void begin(const caf::local_actor& self);
-  void note_run(const caf::local_actor& self);
-  void note_run_on(std::size_t worker);
+  void note_run(const caf::local_actor& self) noexcept;
+  void note_run_on(std::size_t worker) noexcept;
+  template <class Name>
+  bool learn(Type& unknown, std::uint64_t type, Name& name) noexcept;
   const std::string* intern(std::uint64_t type, std::string name);
 
   const std::shared_ptr<Observation> observation_;
@@ -80,7 +84,7 @@ private:
   std::uint32_t noted_epoch_ = 0;
   bool begun_ = false;
   std::size_t worker_ = 0;
-  bool observed_ = true;
+  bool observed_ = false; // until it has begun
   Type* last_ = nullptr;
   Type* before_last_ = nullptr;
 
@@ -98,7 +102,7 @@ private:
 };
 
 template <class Name>
-void ActorStats::handling(const caf::local_actor& self, std::uint64_t type, Name&& name) {
+void ActorStats::handling(const caf::local_actor& self, std::uint64_t type, Name&& name) noexcept {
   if (noted_epoch_ != epoch_.load(std::memory_order_relaxed)) [[unlikely]]
     note_run(self);
   if (!observed_)
@@ -108,10 +112,8 @@ void ActorStats::handling(const caf::local_actor& self, std::uint64_t type, Name
     last_ = nullptr;
     for (Type& known : *types_) {
       const std::uint64_t key = known.key.load(std::memory_order_relaxed);
-      if (key == 0) {
-        known.name = intern(type, name());
-        known.key.store(type, std::memory_order_release);
-      }
+      if (key == 0 && !learn(known, type, name))
+        break; // it counts among the others
       if (key == 0 || key == type) {
         last_ = &known;
         break;
@@ -119,6 +121,18 @@ void ActorStats::handling(const caf::local_actor& self, std::uint64_t type, Name
     }
     last_type_.store(last_, std::memory_order_release);
   }
+}
+
+/// False: there is no memory.
+template <class Name>
+bool ActorStats::learn(Type& unknown, std::uint64_t type, Name& name) noexcept {
+  try {
+    unknown.name = intern(type, name());
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  unknown.key.store(type, std::memory_order_release);
+  return true;
 }
 
 inline void ActorStats::handled() noexcept {
@@ -131,8 +145,5 @@ inline void ActorStats::skipped() noexcept {
   last_ = before_last_;
   last_type_.store(last_, std::memory_order_release);
 }
-
-/// Why an actor that ended with this reason is poisoned; empty when it ended well.
-std::string poison_of(const caf::actor_system& system, const caf::error& reason);
 
 } // namespace datastream::detail

@@ -59,7 +59,7 @@ public:
 
   bool cleanup(caf::error&& reason, caf::execution_unit* unit) override {
     if (stats_)
-      stats_->end(poison_of(this->system(), reason));
+      stats_->end(this->system(), reason);
     return Base::cleanup(std::move(reason), unit);
   }
 

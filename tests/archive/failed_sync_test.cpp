@@ -1,0 +1,85 @@
+/// A sync that failed, and a kernel that says no word of it the next time.
+
+#include "archive_test_support.hpp"
+#include "watched_files.hpp"
+
+#include <datastream/archive/archive.hpp>
+
+#include <eventually.hpp>
+#include <temporary_directory.hpp>
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <set>
+
+using namespace datastream;
+using namespace datastream::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Takes what it could not sync for clean, as Linux does: it is read as if it were there, later
+/// syncs leave it out, and it is durable only when it was written once more and synced.
+class ForgetfulKernel final : public FileWatcher {
+public:
+  Verdict judge(const FileOperation& operation) override {
+    if (!fails || !operation.is(FileOperation::Kind::sync) || !operation.of_segment())
+      return {};
+    fails = false;
+    lost_.merge(dirty_);
+    dirty_.clear();
+    return {.error = std::errc::io_error};
+  }
+  void done(FileOperation operation) override {
+    if (!operation.of_segment())
+      return;
+    if (operation.is(FileOperation::Kind::sync))
+      dirty_.clear();
+    if (operation.is(FileOperation::Kind::write))
+      for (std::size_t i = 0; i < operation.bytes.size(); ++i) {
+        lost_.erase(operation.offset + i);
+        dirty_.insert(operation.offset + i);
+      }
+  }
+  /// Bytes of the only segment that a power cut takes.
+  std::size_t lost() const { return lost_.size() + dirty_.size(); }
+
+  std::atomic<bool> fails = false;
+
+private:
+  std::set<std::uint64_t> dirty_; // offsets
+  std::set<std::uint64_t> lost_;
+};
+
+} // namespace
+
+TEST_CASE("what_a_sync_that_failed_has_lost_is_durable_before_an_archive_believes_in_it") {
+  TemporaryDirectory root;
+  ForgetfulKernel kernel;
+  WatchedFiles files(root.path(), kernel);
+  std::atomic<bool> stopped = false;
+  const auto open = [&] {
+    auto opened = Archive::open(root / "archive",
+                                {.group_delay = 1h,
+                                 .events = {.stopped = [&](const auto&) { stopped = true; }},
+                                 .files = &files.files()});
+    REQUIRE(opened);
+    return std::move(*opened);
+  };
+  {
+    const auto archive = open();
+    archive->append(batch_of(stream_a, 0, 10, 1, 100));
+    REQUIRE(archive->flush());
+    kernel.fails = true;
+    archive->append(batch_of(stream_a, 10, 10, 1, 100));
+    CHECK_FALSE(archive->flush());
+    REQUIRE(eventually([&] { return stopped.load(); }));
+  }
+  REQUIRE(kernel.lost() > 1000);
+  const auto archive = open();
+  CHECK(archive->append(batch_of(stream_a, 10, 10, 1, 100)).duplicates == 10); // it is all there
+  CHECK(kernel.lost() == 0);
+}
