@@ -5,22 +5,23 @@
 
 #include <caf/behavior.hpp>
 #include <caf/blocking_actor.hpp>
+#include <caf/catch_all.hpp>
+#include <caf/detail/blocking_behavior.hpp>
 #include <caf/error.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/message.hpp>
 #include <caf/message_handler.hpp>
+#include <caf/message_id.hpp>
 #include <caf/result.hpp>
 #include <caf/sec.hpp>
 #include <caf/system_messages.hpp>
 #if DATASTREAM_CAF_1X
 #include <memory>
 #else
-#include <caf/detail/blocking_behavior.hpp>
-#include <caf/message_id.hpp>
 #include <caf/message_view.hpp>
-#include <caf/others.hpp>
 #endif
 
+#include <type_traits>
 #include <utility>
 
 namespace datastream::compat {
@@ -75,28 +76,26 @@ caf::behavior telling_unexpected([[maybe_unused]] caf::event_based_actor* self,
 /// do not handle is answered `unexpected_message`. CAF would leave it lying, and wait for another.
 class BlockingHandlers {
 public:
-  explicit BlockingHandlers(caf::behavior own) : handlers_(std::move(own)) {
-#if DATASTREAM_CAF_1X
-    const auto others = [](const caf::message&) { return refused(); };
-    handlers_ = caf::message_handler(handlers_.as_behavior_impl()).or_else(others);
-#endif
-  }
+  explicit BlockingHandlers(caf::behavior own) : handlers_(std::move(own)) {}
 
   /// Waits for a message, and handles it.
   void receive(caf::blocking_actor* self) {
 #if DATASTREAM_CAF_1X
-    self->receive(handlers_);
+    const auto others = [](caf::message&) -> caf::skippable_result {
+      return caf::make_error(caf::sec::unexpected_message);
+    };
 #else
-    const auto others = [](caf::message_view&) { return refused(); };
-    auto all = caf::detail::make_blocking_behavior(&handlers_, caf::others >> others);
+    const auto others = [](caf::message_view&) -> caf::result<caf::message> {
+      return caf::make_error(caf::sec::unexpected_message);
+    };
+#endif
+    auto all = caf::detail::make_blocking_behavior(
+        &handlers_, caf::catch_all<std::decay_t<decltype(others)>>(others));
     caf::blocking_actor::accept_one_cond once;
     self->receive_impl(once, caf::make_message_id(), all);
-#endif
   }
 
 private:
-  static caf::result<caf::message> refused() { return caf::sec::unexpected_message; }
-
   caf::behavior handlers_;
 };
 
