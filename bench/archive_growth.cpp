@@ -21,9 +21,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
+#include <cstdio>
 #include <filesystem>
 #include <random>
 #include <ranges>
@@ -138,8 +139,15 @@ int main(int argc, char** argv) {
   const std::vector<std::string_view> arguments(argv + 1, argv + argc);
   const bool only_blocks = !arguments.empty() && arguments.front() == "--blocks";
   std::vector<std::size_t> sizes;
-  for (const std::string_view argument : arguments | std::views::drop(only_blocks ? 1 : 0))
-    sizes.push_back(std::strtoull(argument.data(), nullptr, 10));
+  for (const std::string_view argument : arguments | std::views::drop(only_blocks ? 1 : 0)) {
+    std::size_t size = 0;
+    const char* const end = argument.data() + argument.size();
+    if (std::from_chars(argument.data(), end, size).ptr != end || size == 0) {
+      std::fprintf(stderr, "usage: %s [FRAMES...] or %s --blocks [BLOCKS...]\n", argv[0], argv[0]);
+      return 2;
+    }
+    sizes.push_back(size);
+  }
   if (!only_blocks)
     measure_growth(sizes.empty() ? std::vector<std::size_t>{100'000, 1'000'000, 10'000'000}
                                  : sizes);
