@@ -48,7 +48,8 @@ void fill(const std::filesystem::path& directory, const NoiseSet& payloads, std:
   auto archive = datastream::Archive::open(directory);
   require(archive.has_value(), "the archive opens");
   for (std::size_t batch = 0; batch * batch_frames < frames; ++batch)
-    (*archive)->append(payloads.batch(stream_of(batch), batch / 10 * batch_frames, batch_frames));
+    (*archive)->append(payloads.batch(stream_of(batch), batch / 10 * batch_frames,
+                                      std::min(batch_frames, frames - batch * batch_frames)));
   require((*archive)->close().has_value(), "every frame is durable");
 }
 

@@ -198,6 +198,7 @@ std::expected<caf::actor, ArchiveError> spawn_archive(caf::actor_system& system,
                                                       ArchiveActorOptions options) {
   const auto mailbox = std::make_shared<ArchiveMailbox>();
   const std::string name = "the archive " + directory.string();
+  const std::string resumed = name + " stores what it is given again";
   const auto log_error = [](const ArchiveError& error) {
     log_message(LogSeverity::error, error.message);
   };
@@ -205,9 +206,7 @@ std::expected<caf::actor, ArchiveError> spawn_archive(caf::actor_system& system,
       .committed = [mailbox](std::uint64_t ticket) { mailbox->put({ticket, true}); },
       .failed = [mailbox](std::uint64_t ticket) { mailbox->put({ticket, false}); },
       .suspended = log_error,
-      .resumed = [text =
-                      name +
-                      " stores what it is given again"] { log_message(LogSeverity::info, text); },
+      .resumed = [resumed] { log_message(LogSeverity::info, resumed); },
       .stopped = log_error};
   auto archive = Archive::open(directory, options.archive);
   if (!archive)
