@@ -21,9 +21,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
+#include <cstdio>
 #include <filesystem>
 #include <random>
 #include <ranges>
@@ -47,7 +48,8 @@ void fill(const std::filesystem::path& directory, const NoiseSet& payloads, std:
   auto archive = datastream::Archive::open(directory);
   require(archive.has_value(), "the archive opens");
   for (std::size_t batch = 0; batch * batch_frames < frames; ++batch)
-    (*archive)->append(payloads.batch(stream_of(batch), batch / 10 * batch_frames, batch_frames));
+    (*archive)->append(payloads.batch(stream_of(batch), batch / 10 * batch_frames,
+                                      std::min(batch_frames, frames - batch * batch_frames)));
   require((*archive)->close().has_value(), "every frame is durable");
 }
 
@@ -138,8 +140,15 @@ int main(int argc, char** argv) {
   const std::vector<std::string_view> arguments(argv + 1, argv + argc);
   const bool only_blocks = !arguments.empty() && arguments.front() == "--blocks";
   std::vector<std::size_t> sizes;
-  for (const std::string_view argument : arguments | std::views::drop(only_blocks ? 1 : 0))
-    sizes.push_back(std::strtoull(argument.data(), nullptr, 10));
+  for (const std::string_view argument : arguments | std::views::drop(only_blocks ? 1 : 0)) {
+    std::size_t size = 0;
+    const char* const end = argument.data() + argument.size();
+    if (std::from_chars(argument.data(), end, size).ptr != end || size == 0) {
+      std::fprintf(stderr, "usage: %s [FRAMES...] or %s --blocks [BLOCKS...]\n", argv[0], argv[0]);
+      return 2;
+    }
+    sizes.push_back(size);
+  }
   if (!only_blocks)
     measure_growth(sizes.empty() ? std::vector<std::size_t>{100'000, 1'000'000, 10'000'000}
                                  : sizes);

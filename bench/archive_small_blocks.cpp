@@ -107,7 +107,7 @@ void measure_small_blocks(std::size_t blocks, std::size_t frames_in_block) {
   const Stopwatch walking{Clock::wall};
   for (const datastream::FrameView& frame : stream.frames()) {
     require(frame.position.value == read, "frames come in order");
-    if (read++ % (stream.size() / 100) == 0)
+    if (read++ % std::max<std::uint64_t>(stream.size() / 100, 1) == 0)
       walk_bytes = std::max(walk_bytes, held());
   }
   const double walk = walking.elapsed_ns() / static_cast<double>(read);

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace {
 
@@ -23,6 +25,26 @@ int usage(const char* program) {
   return 2;
 }
 
+/// The whole of the text, as a number.
+std::optional<int> number_in(std::string_view text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return number;
+}
+
+/// Names those that no row has: a build without some parts has fewer rows.
+bool are_known(const std::set<int>& numbers, const std::vector<bench::Row>& rows) {
+  bool known = true;
+  for (const int number : numbers)
+    if (std::ranges::find(rows, number, &bench::Row::number) == rows.end()) {
+      std::fprintf(stderr, "no row of this program has the number %d\n", number);
+      known = false;
+    }
+  return known;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -30,23 +52,24 @@ int main(int argc, char** argv) {
   std::set<int> selected;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    int number = 0;
     if (argument == "--quick")
       options.quick = true;
     else if (argument == "--all-sizes")
       options.all_sizes = true;
-    else if (std::from_chars(argument.data(), argument.data() + argument.size(), number).ec ==
-             std::errc())
-      selected.insert(number);
+    else if (const auto number = number_in(argument))
+      selected.insert(*number);
     else
       return usage(argv[0]);
   }
+  const std::vector<bench::Row> rows = bench::all_rows();
+  if (!are_known(selected, rows))
+    return 2;
 
   bench::keep_freed_memory();
   bench::become_threaded();
   bench::Table table{options};
   table.print_head();
-  for (const bench::Row& row : bench::all_rows())
+  for (const bench::Row& row : rows)
     if (selected.empty() || selected.contains(row.number)) {
       table.begin_row(row.number);
       row.run(table);

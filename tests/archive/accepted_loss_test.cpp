@@ -202,6 +202,25 @@ TEST_CASE("a_damaged_block_whose_loss_is_accepted_costs_what_is_in_it_and_nothin
   CHECK(readable_in(directory.path()) == all_but(71, gone[0]));
 }
 
+TEST_CASE("positions_that_were_lost_and_came_again_are_not_missing") {
+  TemporaryDirectory directory;
+  const SixGroups groups(directory.path());
+  flip_a_bit(groups.segment, groups.ends[4] - 1);
+  REQUIRE(reindex(directory.path()));
+  {
+    const auto archive = opened(directory.path());
+    CHECK(archive->append(batch_of(node_a, 40, 10)).taken == 10);
+    REQUIRE(archive->close());
+  }
+  auto reader = ArchiveReader::open(directory.path());
+  REQUIRE(reader);
+  const auto streams = reader->streams();
+  REQUIRE(streams);
+  REQUIRE(streams->size() == 1);
+  CHECK(streams->front().frames == 70); // with those of the damaged block
+  CHECK(streams->front().missing() == 0);
+}
+
 TEST_CASE("what_was_not_acknowledged_behind_an_accepted_loss_keeps_its_sequences_too") {
   TemporaryDirectory directory;
   const SixGroups groups(directory.path());

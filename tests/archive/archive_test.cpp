@@ -1,6 +1,7 @@
 #include "archive_test_support.hpp"
 
 #include "eventually.hpp"
+#include "forwarded_files.hpp"
 #include "own_threads.hpp"
 
 #include <datastream/archive/archive_reader.hpp>
@@ -10,6 +11,7 @@
 #include <atomic>
 #include <csignal>
 #include <iterator>
+#include <pthread.h>
 #include <set>
 #include <string>
 #include <thread>
@@ -18,6 +20,79 @@
 using namespace datastream;
 using namespace datastream::test;
 using namespace std::chrono_literals;
+
+namespace {
+
+/// Files of an archive with whose tip the memory for stacks of new threads ends: it is the last one
+/// to be written before the archive has a thread of its own.
+class NoMoreThreads : public ForwardedFiles {
+public:
+  NoMoreThreads() { REQUIRE(pthread_getattr_default_np(&before_) == 0); }
+  ~NoMoreThreads() override { pthread_attr_destroy(&before_); }
+  void end() { pthread_setattr_default_np(&before_); }
+
+  FileResult<std::unique_ptr<File>> open(const std::filesystem::path& path, Mode mode) override {
+    auto file = ForwardedFiles::open(path, mode);
+    if (file && mode != Mode::read && path.filename() == "tip")
+      return std::make_unique<Tip>(std::move(*file));
+    return file;
+  }
+
+private:
+  class Tip : public ForwardedFile {
+  public:
+    using ForwardedFile::ForwardedFile;
+    FileResult<void> write(std::uint64_t offset, std::span<const std::string_view> parts) override {
+      pthread_attr_t huge;
+      pthread_attr_init(&huge);
+      pthread_attr_setstacksize(&huge, std::size_t{1} << 50U);
+      pthread_setattr_default_np(&huge);
+      pthread_attr_destroy(&huge);
+      return ForwardedFile::write(offset, parts);
+    }
+  };
+
+  pthread_attr_t before_{};
+};
+
+} // namespace
+
+TEST_CASE("an_archive_that_can_start_no_thread_is_an_error_and_can_be_opened_again") {
+  TemporaryDirectory directory;
+  NoMoreThreads files;
+  const auto archive = Archive::open(directory.path(), {.files = &files});
+  files.end();
+  REQUIRE_FALSE(archive);
+  CHECK(archive.error().kind == ArchiveError::Kind::io);
+  CHECK(archive.error().message.find(directory.path().string()) != std::string::npos);
+  CHECK(opened(directory.path())->append(batch_of(node_a, 0, 1)).taken == 1);
+}
+
+TEST_CASE("options_that_are_out_of_bounds_are_bad_input_and_make_no_archive") {
+  TemporaryDirectory directory;
+  const std::filesystem::path path = directory / "archive";
+  for (const ArchiveOptions& options :
+       {ArchiveOptions{.group_bytes = 0}, ArchiveOptions{.group_delay = -1ms},
+        ArchiveOptions{.group_delay = 24h + 1ms},
+        ArchiveOptions{.group_delay = std::chrono::milliseconds::max()},
+        ArchiveOptions{.retry_interval = 0ms}, ArchiveOptions{.retry_interval = 24h + 1ms},
+        ArchiveOptions{.retry_interval = std::chrono::milliseconds::max()}}) {
+    CAPTURE(options.group_delay.count());
+    CAPTURE(options.retry_interval.count());
+    const auto archive = Archive::open(path, options);
+    REQUIRE_FALSE(archive);
+    CHECK(archive.error().kind == ArchiveError::Kind::bad_input);
+    CHECK_FALSE(std::filesystem::exists(path));
+  }
+  for (const ArchiveOptions& options :
+       {ArchiveOptions{.group_bytes = 1, .group_delay = 0ms, .retry_interval = 1ms},
+        ArchiveOptions{.group_delay = 24h, .retry_interval = 24h}}) {
+    const auto archive = opened(path, options);
+    archive->append(batch_of(node_a, archive->last_durable().value, 10));
+    REQUIRE(archive->flush());
+  }
+  CHECK(frames_in(path).size() == 20);
+}
 
 TEST_CASE("what_was_flushed_is_there_when_the_archive_is_opened_again") {
   TemporaryDirectory directory;

@@ -132,6 +132,7 @@ private:
     const auto refused = archive_->append(batch_of(node_a, 1'000'000, 1));
     CHECK(refused.not_stored == 1);
     CHECK(archive_->ledger().not_stored.stopped > 0);
+    CHECK(archive_->trouble()->kind == ArchiveError::Kind::stopped);
     CHECK(archive_->flush().error() == *archive_->trouble());
     CHECK(!archive_->close());
     archive_.reset();

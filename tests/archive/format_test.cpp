@@ -149,6 +149,22 @@ TEST_CASE("every_descriptor_comes_back_byte_for_byte") {
   }
 }
 
+TEST_CASE("a_text_that_is_longer_than_the_format_allows_is_malformed") {
+  const auto decoded = [](std::size_t bytes) {
+    Compressor compressor;
+    DescriptorsBlockBuilder builder;
+    builder.add_source(std::string(bytes, 's'));
+    const UnplacedBlock block = builder.finish(compressor);
+    const auto body = decode_body(block.header, block_of(block.body));
+    REQUIRE(body);
+    return decode_descriptors(block.header, *body);
+  };
+  const auto longest = decoded(text_bytes_max);
+  REQUIRE(longest);
+  CHECK(longest->source->size() == text_bytes_max);
+  CHECK_FALSE(decoded(text_bytes_max + 1));
+}
+
 TEST_CASE("of_two_tips_the_later_whole_one_counts") {
   Tip older{.count = 6, .end_sequence = 10};
   Tip later{.count = 7, .end_sequence = 12};

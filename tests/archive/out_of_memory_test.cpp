@@ -238,6 +238,30 @@ TEST_CASE("memory_that_is_missing_while_appending_costs_counted_frames_and_no_st
   opened_whole(directory.path());
 }
 
+TEST_CASE("a_stream_whose_first_frame_found_no_memory_has_nothing_that_is_durable") {
+  std::size_t without_frame = 0;
+  bool happened = true;
+  for (std::size_t n = 0; happened; ++n) {
+    CAPTURE(n);
+    TemporaryDirectory directory;
+    const auto archive = opened_whole(directory.path());
+    const FrameBatch batch = batch_of(node_a, 5, 1);
+    Archive::Appended appended;
+    {
+      const Shortage shortage(n);
+      appended = archive->append(batch);
+      happened = Shortage::happened();
+    }
+    archive->append(batch_of(node_b, 0, 1));
+    REQUIRE(archive->flush());
+    const bool taken = appended.taken == 1;
+    CHECK(archive->highest_durable(node_a) == (taken ? std::optional(Position{5}) : std::nullopt));
+    CHECK(archive->highest_durable(node_b) == Position{0});
+    without_frame += taken ? 0 : 1;
+  }
+  CHECK(without_frame > 2);
+}
+
 TEST_CASE("memory_that_is_missing_for_a_declaration_loses_no_name") {
   TemporaryDirectory directory;
   std::uint32_t channels = 0;
@@ -285,7 +309,7 @@ TEST_CASE("a_sync_that_fails_without_memory_to_say_so_is_a_sync_that_failed") {
   archive->append(batch_of(node_a, 10, 10));
   const auto durable = archive->flush();
   REQUIRE_FALSE(durable);
-  CHECK(durable.error().kind == ArchiveError::Kind::io);
+  CHECK(durable.error().kind == ArchiveError::Kind::stopped);
   files.failing = false;
   CHECK(archive->append(batch_of(node_a, 20, 10)).not_stored == 10);
   CHECK_FALSE(archive->close());

@@ -32,6 +32,7 @@ FRAMES, DESCRIPTORS, FOOTER = 1, 2, 3
 BODY_MAX = 32 << 20
 DIRECTORY_MAX = 8 << 20
 FRAMES_MAX = 65536
+TEXT_MAX = 1 << 20
 
 
 class Damaged(Exception):
@@ -70,7 +71,9 @@ class Input:
         return struct.unpack("<" + layout, self.take(struct.calcsize("<" + layout)))[0]
 
     def text(self):
-        return self.take(self.number("I")).decode("utf-8", "surrogateescape")
+        count = self.number("I")
+        check(count <= TEXT_MAX, "a text that is too long")
+        return self.take(count).decode("utf-8", "surrogateescape")
 
     def optional(self):
         present = self.number("B")

@@ -115,6 +115,9 @@ TEST_CASE("missing_positions_are_counted_wherever_a_stream_begins_and_ends") {
   CHECK(with(info(0, 0, 0), {}, 2) == 2);
   CHECK(with(info(0, 0, 0), Position{3}, 2) == 0);
   CHECK(with(info(2, 0, UINT64_MAX), {}, {}) == UINT64_MAX - 1);
+  CHECK(with(info(8, 2, 9), {}, {}) == 0);
+  CHECK(with(info(9, 2, 9), {}, {}) == 0); // some are counted twice
+  CHECK(with(info(9, 2, 9), {}, 12) == 1);
 }
 
 TEST_CASE("a_stream_of_which_everything_was_lost_is_listed") {

@@ -2,8 +2,10 @@
 #include "disk_gate.hpp"
 #include "forwarded_files.hpp"
 #include "replaced_log_sink.hpp"
+#include "shortage.hpp"
 #include "submitting.hpp"
 #include "temporary_directory.hpp"
+#include "under_tsan.hpp"
 
 #include <datastream/actors/consumer_actor.hpp>
 #include <datastream/actors/fanout_actor.hpp>
@@ -17,6 +19,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -84,6 +87,47 @@ private:
     std::filesystem::path path_;
   };
 };
+
+#if !DATASTREAM_UNDER_TSAN
+
+/// Files of an archive whose thread lacks memory once, as soon as it has told readers of the next
+/// group: what it does then is to tell its actor.
+class ShortAfterTip : public ForwardedFiles {
+public:
+  void begin() { next_ = true; }
+  /// Did an allocation fail?
+  bool happened() const { return happened_; }
+
+  FileResult<std::unique_ptr<File>> open(const std::filesystem::path& path, Mode mode) override {
+    auto file = ForwardedFiles::open(path, mode);
+    if (file && mode != Mode::read && path.filename() == "tip")
+      return std::make_unique<Tip>(*this, std::move(*file));
+    return file;
+  }
+
+private:
+  class Tip : public ForwardedFile {
+  public:
+    Tip(ShortAfterTip& files, std::unique_ptr<File> file)
+        : ForwardedFile(std::move(file)), files_(files) {}
+    ~Tip() override { files_.happened_ = Shortage::happened(); }
+    FileResult<void> write(std::uint64_t offset, std::span<const std::string_view> parts) override {
+      auto written = ForwardedFile::write(offset, parts);
+      if (files_.next_.exchange(false))
+        shortage_.emplace(0);
+      return written;
+    }
+
+  private:
+    ShortAfterTip& files_;
+    std::optional<Shortage> shortage_;
+  };
+
+  std::atomic<bool> next_{false};
+  std::atomic<bool> happened_{false};
+};
+
+#endif
 
 /// What is in an archive: payloads by stream and position.
 std::map<StreamId, std::map<std::uint64_t, std::string>>
@@ -378,6 +422,27 @@ TEST_CASE("many_streams_of_many_sources_share_an_archive") {
     CHECK(frames.at(1999) == "1999");
   }
 }
+
+#if !DATASTREAM_UNDER_TSAN
+
+TEST_CASE("what_became_of_frames_arrives_also_where_there_is_no_memory_to_tell_it") {
+  ArchiveSystem test;
+  TemporaryDirectory directory;
+  ShortAfterTip files;
+  const auto archive = spawned(test.system, directory.path(),
+                               {.archive = {.group_delay = 0ms, .files = &files},
+                                .acknowledges = ArchiveAcknowledges::durable});
+  files.begin();
+  EventBatch batch;
+  batch.frames = FrameBatch::copy_of({"n", {1}}, std::vector<Frame>{{ChannelId{1}, {0}, "x"}});
+  const auto told = ask<EndpointTick>(test.system, archive, publish_atom_v, batch);
+  REQUIRE(told);
+  CHECK(told->delivered == 1);
+  finish(test.system, archive);
+  CHECK(files.happened());
+}
+
+#endif
 
 TEST_CASE("an_archive_that_cannot_be_opened_is_an_error_and_no_actor") {
   ArchiveSystem test;

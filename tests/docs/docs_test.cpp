@@ -358,6 +358,34 @@ TEST_CASE("every_task_of_dev_that_a_document_names_exists") {
   CHECK(count >= 10);
 }
 
+TEST_CASE("every_folder_of_tests_is_in_the_table_of_the_document_about_them") {
+  std::string described;
+  for (const Row& row : table_rows(read(source_dir() / "docs/testing.md")))
+    described += row.cell("folder") + '\n';
+  std::size_t count = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(source_dir() / "tests")) {
+    if (!entry.is_directory())
+      continue;
+    const std::string folder = "tests/" + entry.path().filename().string() + '/';
+    CAPTURE(folder);
+    CHECK(described.find('`' + folder + '`') != std::string::npos);
+    ++count;
+  }
+  CHECK(count >= 10);
+}
+
+TEST_CASE("every_benchmark_program_is_in_the_document_about_them") {
+  const std::string readme = read(source_dir() / "bench/README.md");
+  const auto programs = captures(read(source_dir() / "bench/CMakeLists.txt"),
+                                 R"(add_executable\((datastream_bench\w*))");
+  CHECK(programs.size() >= 4);
+  for (const std::string& program : programs) {
+    CAPTURE(program);
+    if (program != "datastream_bench_store_memory") // which row 18 runs
+      CHECK(readme.find("build/release/bench/" + program + ' ') != std::string::npos);
+  }
+}
+
 TEST_CASE("the_changelog_begins_with_the_version_that_is_built") {
   const auto version =
       captures(read(source_dir() / "CMakeLists.txt"), R"(project\(datastream VERSION ([\d.]+))");

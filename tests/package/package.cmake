@@ -2,9 +2,10 @@
 #
 # They are called with SOURCE and BUILD, the project and its build folder; WORK, a scratch folder;
 # GENERATOR and CXX, what it was built with; VERSION, its own; LIBDIR, where libraries are installed
-# below a prefix; with actors, CAF_VERSION, CAF_DIR and CAF_LOCATION as FindCAF left them.
+# below a prefix; COMPONENTS_BUILT, with commas between them; with actors, CAF_VERSION, CAF_DIR and CAF_LOCATION as FindCAF left them.
 
 set(prefix ${WORK}/prefix)
+string(REPLACE "," ";" COMPONENTS_BUILT "${COMPONENTS_BUILT}")
 
 # Runs a command without what the environment says about where to look for packages. Sets `output`
 # to all that it prints, with runs of white space as one space.

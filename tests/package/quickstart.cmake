@@ -8,6 +8,6 @@ expect_output("worker.load #5 {\"queue\":2,\"busy\":0.5} ")
 
 # Who names no component gets everything.
 configure(code components -DCAF_DIR=${CAF_DIR})
-foreach(component core testing caf actors)
+foreach(component ${COMPONENTS_BUILT})
   expect_output("target: ${component} ")
 endforeach()

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
+#include <cstring>
 #include <random>
 #include <sstream>
 #include <string>
@@ -239,6 +241,38 @@ TEST_CASE("bad_lines_are_named_and_the_others_imported") {
   CHECK(tool({"cat", directory / "archive", "--raw"}).out == "zeroone");
 }
 
+TEST_CASE("frames_that_differ_from_what_is_stored_are_a_fault_of_an_import") {
+  const TemporaryDirectory directory;
+  const fs::path file = directory / "lines";
+  std::ofstream(file)
+      << R"({"stream":"a#1","channel":"log","channel_id":1,"position":0,"payload":"zero"})"
+      << "\n"
+      << R"({"stream":"a#1","channel":"log","channel_id":1,"position":0,"payload":"other"})";
+  const FinishedProgram imported = tool({"import", directory / "archive", file});
+  CHECK(imported.status == 1);
+  CHECK(imported.out == "2 lines, 2 frames\n  1 stored\n"
+                        "  1 differ from what was stored already, which stays\n");
+  CHECK(imported.err == "datastream-archive: 1 frames differ from what was stored already\n");
+}
+
+TEST_CASE("a_source_that_an_import_does_not_keep_is_a_fault") {
+  const TemporaryDirectory directory;
+  const fs::path archive = directory / "archive";
+  make_archive(archive, mixed_frames());
+  const fs::path file = directory / "lines";
+  std::ofstream(file, std::ios::binary) << tool({"export", archive}).out;
+  const FinishedProgram known = tool({"import", archive, file, "--source", "a peer"});
+  CHECK(known.status == 1);
+  CHECK(known.err.find("does not say the source a peer") != std::string::npos);
+  CHECK(tool({"info", archive}).out.find("source") == std::string::npos);
+
+  std::ofstream(file)
+      << R"({"stream":"a#1","channel":"log","channel_id":1,"position":0,"payload":"zero"})";
+  CHECK(tool({"import", archive, file, "--source", "a peer"}).status == 0);
+  CHECK(tool({"info", archive}).out.find("\nsource a peer\n") != std::string::npos);
+  CHECK(tool({"import", archive, file, "--source", "a peer"}).status == 0); // which it says
+}
+
 TEST_CASE("a_pipe_is_refused_before_an_archive_is_made_for_it") {
   const TemporaryDirectory directory;
   const std::string line =
@@ -341,6 +375,31 @@ TEST_CASE("every_command_of_the_user_guide_works") {
   }
   CHECK(count >= 14);
   CHECK(content(directory / "demo.log") == "line 1\n");
+}
+
+TEST_CASE("a_closed_pipe_does_not_hide_what_was_found_to_be_wrong") {
+  const TemporaryDirectory directory;
+  const fs::path archive = directory / "archive";
+  std::vector<Frame> frames;
+  for (std::uint64_t position = 0; position < 20'000; ++position)
+    frames.push_back({{1}, {position}, "more than a pipe can hold"});
+  make_archive(archive, frames);
+  std::string tip = content(archive / "tip");
+  const auto count_at = [&](std::size_t place) {
+    std::uint64_t count = 0;
+    std::memcpy(&count, tip.data() + place + 32, sizeof count);
+    return count;
+  };
+  tip[count_at(0) < count_at(4096) ? 0 : 4096] ^= 1; // the earlier one: all frames are there
+  std::ofstream(archive / "tip", std::ios::binary) << tip;
+  for (const char* words : {"cat", "cat --arrivals"}) {
+    const std::string command = std::string("$0 ") + words + ' ' + archive.string();
+    CAPTURE(command);
+    REQUIRE(in_shell(command + " > /dev/null").status == 1);
+    const FinishedProgram closed = in_shell(command + " | head -n 1; exit ${PIPESTATUS[0]}");
+    CHECK(closed.status == 1);
+    CHECK_FALSE(closed.out.empty());
+  }
 }
 
 TEST_CASE("a_closed_pipe_ends_the_program_quietly_and_a_full_disk_does_not") {

@@ -19,14 +19,12 @@ void check_channels(const CatOptions& options, const DatastreamSnapshot& catalog
       throw Failure("no stream has a channel of the name " + name);
 }
 
-Status cat(const CatOptions& options, Output& out) {
+void cat(const CatOptions& options, Output& out, Faults& faults) {
   ArchiveReader reader = must(ArchiveReader::open(options.directory));
-  Faults faults;
   if (options.by_sequence)
     cat_by_sequence(reader, options, out, faults);
   else
     cat_by_stream(reader, options, out, faults);
-  return faults.status();
 }
 
 } // namespace datastream::tool

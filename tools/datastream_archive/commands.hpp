@@ -1,10 +1,11 @@
 #pragma once
-/// The subcommands, one in each file. Results go to the output, messages to standard error; a
-/// command that can do nothing throws `Failure`.
+/// The subcommands, one in each file. Results go to the output, messages to standard error; what is
+/// wrong is kept in `faults`, also when nobody reads the results to their end. A command that can
+/// do nothing throws `Failure`.
 
 #include "arguments.hpp"
+#include "faults.hpp"
 #include "output.hpp"
-#include "status.hpp"
 
 #include <datastream/archive/archive_cursor.hpp>
 #include <datastream/archive/archive_error.hpp>
@@ -19,13 +20,13 @@
 namespace datastream::tool {
 
 /// What is in an archive. `json`: as one object.
-Status info(const std::filesystem::path& directory, bool json, Output& out);
+void info(const std::filesystem::path& directory, bool json, Output& out, Faults& faults);
 
 /// Every fault that reading all of it finds.
-Status verify(const std::filesystem::path& directory, Output& out);
+void verify(const std::filesystem::path& directory, Output& out, Faults& faults);
 
 /// See `datastream::reindex`.
-Status make_index(const std::filesystem::path& directory, Output& out);
+void make_index(const std::filesystem::path& directory, Output& out, Faults& faults);
 
 struct CatOptions {
   std::filesystem::path directory;
@@ -50,11 +51,11 @@ struct CatOptions {
   std::optional<std::string> lines;
   std::optional<std::string> series;
 };
-Status cat(const CatOptions& options, Output& out);
+void cat(const CatOptions& options, Output& out, Faults& faults);
 
-/// See `datastream::import_json_lines`. `source`: what the archive says of itself from here on;
-/// empty: what it has said before.
-Status import(const std::filesystem::path& directory, const std::filesystem::path& file,
-              const std::string& source, Output& out);
+/// See `datastream::import_json_lines`. `source`: what the archive says of itself from here on,
+/// unless nothing is stored, which is a fault; empty: what it has said before.
+void import(const std::filesystem::path& directory, const std::filesystem::path& file,
+            const std::string& source, Output& out, Faults& faults);
 
 } // namespace datastream::tool

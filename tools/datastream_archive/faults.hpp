@@ -1,5 +1,5 @@
 #pragma once
-/// What was found to be wrong: each thing said once, on standard error.
+/// What was found to be wrong: each thing said once, on standard error or among the results.
 
 #include "status.hpp"
 
@@ -22,6 +22,8 @@ public:
   /// Says it, unless it was said already; returns whether it was not.
   bool report(const ArchiveError& error) { return report(to_text(error)); }
   bool report(const std::string& text);
+  /// The results say it.
+  void note(const ArchiveError& error) { said_.insert(to_text(error)); }
 
   Status status() const { return said_.empty() ? Status::all_well : Status::faults; }
 

@@ -2,6 +2,7 @@
 #include "failure.hpp"
 
 #include <datastream/archive/archive.hpp>
+#include <datastream/archive/archive_reader.hpp>
 #include <datastream/archive/json_lines.hpp>
 
 #include <fstream>
@@ -9,8 +10,18 @@
 
 namespace datastream::tool {
 
-Status import(const std::filesystem::path& directory, const std::filesystem::path& file,
-              const std::string& source, Output& out) {
+namespace {
+
+/// It is written with the next thing that is stored, of which there may have been none.
+bool says(const std::filesystem::path& directory, const std::string& source) {
+  ArchiveReader reader = must(ArchiveReader::open(directory));
+  return must(reader.source(Holes::leave_out)) == source;
+}
+
+} // namespace
+
+void import(const std::filesystem::path& directory, const std::filesystem::path& file,
+            const std::string& source, Output& out, Faults& faults) {
   // No archive is made for what cannot be read, and twice.
   std::ifstream in(file, std::ios::binary);
   if (in.is_open() && in.tellg() == std::ifstream::pos_type(-1))
@@ -22,7 +33,6 @@ Status import(const std::filesystem::path& directory, const std::filesystem::pat
   in.clear();
 
   const auto archive = must(Archive::open(directory, {.source = source}));
-  Faults faults;
   for (const ArchiveError& hole : archive->recovery().holes)
     faults.report(hole);
   if (archive->recovery().torn_bytes != 0)
@@ -34,6 +44,13 @@ Status import(const std::filesystem::path& directory, const std::filesystem::pat
   must(archive->close());
 
   const Archive::Appended& done = report.appended;
+  if (done.not_stored != 0)
+    faults.report(std::to_string(done.not_stored) + " frames could not be stored");
+  if (done.conflicts != 0)
+    faults.report(std::to_string(done.conflicts) + " frames differ from what was stored already");
+  if (!source.empty() && !says(directory, source))
+    faults.report("the archive does not say the source " + source +
+                  ", because nothing new was stored with it");
   const auto count = [&](std::uint64_t number, const char* what) {
     if (number != 0)
       out.line("  " + std::to_string(number) + ' ' + what);
@@ -45,9 +62,6 @@ Status import(const std::filesystem::path& directory, const std::filesystem::pat
   count(done.conflicts, "differ from what was stored already, which stays");
   count(done.not_stored, "could not be stored");
   count(report.bad_lines, "bad lines");
-  if (done.not_stored != 0)
-    faults.report(std::to_string(done.not_stored) + " frames could not be stored");
-  return faults.status();
 }
 
 } // namespace datastream::tool

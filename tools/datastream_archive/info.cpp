@@ -146,9 +146,8 @@ void write_json(const Contents& contents, Output& out) {
 
 } // namespace
 
-Status info(const std::filesystem::path& directory, bool json, Output& out) {
+void info(const std::filesystem::path& directory, bool json, Output& out, Faults& faults) {
   ArchiveReader reader = must(ArchiveReader::open(directory));
-  Faults faults;
   report_holes(reader, faults);
   auto catalog = read_catalog(reader, faults)->snapshot().snapshot;
   const Contents contents{reader.last(), must(reader.source(Holes::leave_out)), reader.segments(),
@@ -157,7 +156,6 @@ Status info(const std::filesystem::path& directory, bool json, Output& out) {
     write_json(contents, out);
   else
     write_text(contents, out);
-  return faults.status();
 }
 
 } // namespace datastream::tool

@@ -1,7 +1,8 @@
 /// datastream-archive: looks after archives and shows what is in them. `datastream-archive --help`.
 
 #include "commands.hpp"
-#include "failure.hpp"
+#include "faults.hpp"
+#include "status.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -20,8 +21,9 @@ using namespace datastream;
 using namespace datastream::tool;
 
 constexpr const char* status_help =
-    "Exit status: 0 all is well; 1 something is damaged, missing or bad, and named on standard\n"
-    "error, and everything else was done; 2 wrong usage; 3 it could not be done.";
+    "Exit status: 0 all is well; 1 something is damaged, missing or bad, and everything else was\n"
+    "done: it is named on standard error, by verify on standard output; 2 wrong usage; 3 it could\n"
+    "not be done.";
 
 /// An option that is read by `parse`, which answers nothing for what it cannot read.
 template <class Parse, class Take>
@@ -123,7 +125,7 @@ void add_cat(CLI::App& app, CatOptions& options) {
 }
 
 /// Runs what the command line says.
-Status run(int argc, char** argv, Output& out) {
+Status run(int argc, char** argv, Output& out, Faults& faults) {
   CLI::App app("Looks after archives of streams, and shows what is in them.", "datastream-archive");
   app.set_version_flag("--version", DATASTREAM_VERSION);
   app.require_subcommand(1);
@@ -170,14 +172,16 @@ Status run(int argc, char** argv, Output& out) {
   }
   const auto chosen = [&](const char* name) { return app.got_subcommand(name); };
   if (chosen("info"))
-    return info(directory, json, out);
-  if (chosen("verify"))
-    return verify(directory, out);
-  if (chosen("reindex"))
-    return make_index(directory, out);
-  if (chosen("import"))
-    return import(directory, file, import_source, out);
-  return cat(chosen("export") ? export_options : cat_options, out);
+    info(directory, json, out, faults);
+  else if (chosen("verify"))
+    verify(directory, out, faults);
+  else if (chosen("reindex"))
+    make_index(directory, out, faults);
+  else if (chosen("import"))
+    import(directory, file, import_source, out, faults);
+  else
+    cat(chosen("export") ? export_options : cat_options, out, faults);
+  return faults.status();
 }
 
 } // namespace
@@ -186,12 +190,13 @@ int main(int argc, char** argv) {
   // A pipe that is closed shows when one writes to it.
   std::signal(SIGPIPE, SIG_IGN);
   Output out;
+  Faults faults;
   Status status = Status::failed;
   std::string failure;
   try {
-    status = run(argc, argv, out);
+    status = run(argc, argv, out, faults);
   } catch (const NobodyReads&) {
-    return static_cast<int>(Status::all_well);
+    return static_cast<int>(faults.status());
   } catch (const std::bad_alloc&) {
     failure = "there is not enough memory";
   } catch (const std::exception& error) {

@@ -7,16 +7,15 @@
 
 namespace datastream::tool {
 
-Status verify(const std::filesystem::path& directory, Output& out) {
+void verify(const std::filesystem::path& directory, Output& out, Faults& faults) {
   ArchiveReader reader = must(ArchiveReader::open(directory));
-  const auto faults = reader.verify();
-  for (const ArchiveError& fault : faults)
+  const auto found = reader.verify();
+  for (const ArchiveError& fault : found)
+    faults.note(fault);
+  for (const ArchiveError& fault : found)
     out.line(to_text(fault));
-  if (faults.empty()) {
+  if (found.empty())
     out.line("all is well up to sequence " + std::to_string(reader.last().value));
-    return Status::all_well;
-  }
-  return Status::faults;
 }
 
 } // namespace datastream::tool

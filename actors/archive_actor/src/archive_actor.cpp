@@ -11,28 +11,64 @@
 #include <caf/actor_system.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <new>
 #include <sstream>
 #include <utility>
 
 namespace datastream {
 
+namespace {
+
+/// Until memory is looked for again, to tell an actor something.
+constexpr std::chrono::milliseconds memory_retry{1};
+
+} // namespace
+
 void ArchiveMailbox::belong_to(const caf::actor& actor) {
   const std::lock_guard lock(mutex_);
   actor_ = caf::actor_cast<caf::actor_addr>(actor);
+  has_actor_ = true;
+}
+
+void ArchiveMailbox::leave() noexcept {
+  const std::lock_guard lock(mutex_);
+  has_actor_ = false;
+  left_.notify_all();
+}
+
+void ArchiveMailbox::keep(const ArchiveOutcome& outcome) noexcept {
+  if (!outcomes_.empty() && outcomes_.back().stored == outcome.stored) {
+    outcomes_.back().ticket = outcome.ticket;
+    return;
+  }
+  try {
+    outcomes_.push_back(outcome);
+  } catch (const std::bad_alloc&) {
+    outcomes_.back() = {outcome.ticket, false}; // what is said to be stored has to be
+  }
 }
 
 void ArchiveMailbox::put(const ArchiveOutcome& outcome) {
-  const std::lock_guard lock(mutex_);
-  outcomes_.push_back(outcome);
-  if (outcomes_.size() > 1)
-    return; // it knows, and has not come yet
-  if (const auto actor = caf::actor_cast<caf::actor>(actor_))
-    compat::anon_send(actor, committed_atom_v);
+  std::unique_lock lock(mutex_);
+  keep(outcome);
+  while (has_actor_ && !told_) {
+    try {
+      if (const auto actor = caf::actor_cast<caf::actor>(actor_))
+        compat::anon_send(actor, committed_atom_v);
+      told_ = true;
+    } catch (const std::bad_alloc&) {
+      left_.wait_for(lock, memory_retry);
+    }
+  }
 }
 
 std::vector<ArchiveOutcome> ArchiveMailbox::take() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(outcomes_, {});
+  std::vector<ArchiveOutcome> taken = outcomes_;
+  outcomes_.clear();
+  told_ = false;
+  return taken;
 }
 
 ArchiveActor::ArchiveActor(caf::actor_config& config, std::unique_ptr<Archive> archive,
@@ -56,6 +92,7 @@ caf::behavior ArchiveActor::make_behavior() {
 void ArchiveActor::on_exit() {
   if (!archive_)
     return;
+  mailbox_->leave(); // who closes an archive waits for its thread
   if (const auto closed = archive_->close(); !closed)
     log_message(LogSeverity::error, "an archive was closed in trouble: " + closed.error().message);
   note_outcomes();
@@ -160,7 +197,8 @@ std::expected<caf::actor, ArchiveError> spawn_archive(caf::actor_system& system,
                                                       const std::filesystem::path& directory,
                                                       ArchiveActorOptions options) {
   const auto mailbox = std::make_shared<ArchiveMailbox>();
-  const std::string name = directory.string();
+  const std::string name = "the archive " + directory.string();
+  const std::string resumed = name + " stores what it is given again";
   const auto log_error = [](const ArchiveError& error) {
     log_message(LogSeverity::error, error.message);
   };
@@ -168,11 +206,7 @@ std::expected<caf::actor, ArchiveError> spawn_archive(caf::actor_system& system,
       .committed = [mailbox](std::uint64_t ticket) { mailbox->put({ticket, true}); },
       .failed = [mailbox](std::uint64_t ticket) { mailbox->put({ticket, false}); },
       .suspended = log_error,
-      .resumed =
-          [name] {
-            log_message(LogSeverity::info,
-                        "the archive " + name + " stores what it is given again");
-          },
+      .resumed = [resumed] { log_message(LogSeverity::info, resumed); },
       .stopped = log_error};
   auto archive = Archive::open(directory, options.archive);
   if (!archive)
@@ -181,8 +215,7 @@ std::expected<caf::actor, ArchiveError> spawn_archive(caf::actor_system& system,
   for (const ArchiveError& hole : recovery.holes)
     log_message(LogSeverity::error, (std::ostringstream() << hole).str());
   if (recovery.torn_bytes > 0)
-    log_message(LogSeverity::warning, "the archive " + name + " had " +
-                                          std::to_string(recovery.torn_bytes) +
+    log_message(LogSeverity::warning, name + " had " + std::to_string(recovery.torn_bytes) +
                                           " bytes at its end that were never acknowledged");
   const compat::ThreadLogger thread(system);
   return system.spawn<ArchiveActor, caf::detached>(std::move(*archive), mailbox,

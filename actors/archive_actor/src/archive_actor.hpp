@@ -11,6 +11,7 @@
 #include <caf/result.hpp>
 #include <caf/typed_response_promise.hpp>
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -27,16 +28,33 @@ struct ArchiveOutcome {
   bool stored = false;
 };
 
-/// Where an archive, whose thread knows no actors, reaches its actor.
+/// Where an archive, whose thread knows no actors, reaches its actor. No outcome is lost for lack
+/// of memory.
+///
+/// Thread safety: `put` for the archive's thread, everything else for the actor.
 class ArchiveMailbox {
 public:
+  ArchiveMailbox() { outcomes_.reserve(room); }
+
   void belong_to(const caf::actor& actor);
+  /// Keeps what is still put, and sends nothing more.
+  void leave() noexcept;
+  /// Tells the actor that there is something. Where there is no memory to do so, waits until there
+  /// is: it may be the last outcome for a long time.
   void put(const ArchiveOutcome& outcome);
   std::vector<ArchiveOutcome> take();
 
 private:
+  /// Changes between stored and not stored that wait for the actor without further memory.
+  static constexpr std::size_t room = 64;
+
+  void keep(const ArchiveOutcome& outcome) noexcept;
+
   std::mutex mutex_;
-  std::vector<ArchiveOutcome> outcomes_;
+  std::condition_variable left_;
+  std::vector<ArchiveOutcome> outcomes_; ///< no two in a row with the same `stored`
+  bool told_ = false;                    ///< the actor knows, and has not come yet
+  bool has_actor_ = false;
   caf::actor_addr actor_; // weak: the actor owns the archive, and that has this
 };
 

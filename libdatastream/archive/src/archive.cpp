@@ -2,18 +2,22 @@
 
 #include "archive_directory.hpp"
 #include "format/descriptors_block.hpp"
+#include "format/time.hpp"
 #include "group.hpp"
 #include "group_writer.hpp"
 #include "stored_positions.hpp"
 
 #include <datastream/detail/signals_blocked.hpp>
+#include <datastream/log_sink.hpp>
 
 #include <algorithm>
 #include <condition_variable>
-#include <list>
 #include <mutex>
 #include <new>
+#include <string>
+#include <system_error>
 #include <thread>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
@@ -24,8 +28,38 @@ namespace {
 /// What a changed page of positions costs in the index.
 constexpr std::size_t page_bytes = sizeof(PositionPage);
 
-std::int64_t microseconds(std::chrono::system_clock::time_point time) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
+/// So that no clock overflows.
+constexpr std::chrono::milliseconds longest_time = std::chrono::hours(24);
+
+/// What is wrong with them; empty: nothing.
+std::string fault_of(const ArchiveOptions& options) {
+  using namespace std::chrono_literals;
+  if (options.source.size() > format::text_bytes_max)
+    return "a source of " + std::to_string(options.source.size()) +
+           " bytes; an archive can keep one of " + std::to_string(format::text_bytes_max);
+  if (options.group_bytes == 0)
+    return "groups of no bytes, which nothing fits into";
+  if (options.group_delay < 0ms || options.group_delay > longest_time)
+    return "a group that waits " + std::to_string(options.group_delay.count()) +
+           " ms; it may wait from 0 ms to a day";
+  if (options.retry_interval < 1ms || options.retry_interval > longest_time)
+    return "a retry every " + std::to_string(options.retry_interval.count()) +
+           " ms; it may be from 1 ms to a day";
+  return {};
+}
+
+/// Tells an event. Who listens may throw, and be it for lack of memory; what is told has happened
+/// all the same.
+template <class... Args>
+void call(const std::function<void(Args...)>& event,
+          const std::type_identity_t<Args>&... args) noexcept {
+  if (!event)
+    return;
+  try {
+    event(args...);
+  } catch (...) {
+    log_message(LogSeverity::error, "who was told of an event of an archive has thrown");
+  }
 }
 
 } // namespace
@@ -123,7 +157,7 @@ private:
   void stop(Lock& lock, ArchiveError error) noexcept;
   void drop_filling(std::uint64_t NotStored::* reason) noexcept;
   /// Without the lock, which is taken back.
-  void tell(Lock& lock, const std::function<void(const ArchiveError&)>& event);
+  void tell(Lock& lock, const std::function<void(const ArchiveError&)>& event) noexcept;
   void try_to_resume(Lock& lock);
 
   void finish() noexcept;
@@ -180,7 +214,14 @@ std::expected<void, ArchiveError> Archive::Impl::open() {
   recovery_ = writer_.recovery();
   last_durable_ = writer_.last();
   const detail::SignalsBlocked blocked;
-  committer_ = std::thread([this] { run(); });
+  try {
+    committer_ = std::thread([this] { run(); });
+  } catch (const std::system_error& error) {
+    return std::unexpected(
+        ArchiveError{ArchiveError::Kind::io,
+                     directory_.string() + ": no thread can be started: " + error.what(),
+                     {}});
+  }
   return {};
 }
 
@@ -473,8 +514,7 @@ void Archive::Impl::commit_filling(Lock& lock) {
   done_ticket_ = committing.ticket;
   done_.notify_all();
   lock.unlock();
-  if (options_.events.committed)
-    options_.events.committed(committing.ticket);
+  call(options_.events.committed, committing.ticket);
 
   if (followed)
     followed = follow(committing);
@@ -565,6 +605,7 @@ void Archive::Impl::suspend(Lock& lock, ArchiveError error,
 }
 
 void Archive::Impl::stop(Lock& lock, ArchiveError error) noexcept {
+  error.kind = ArchiveError::Kind::stopped;
   try {
     error.message += "; the archive takes nothing more until it is opened again";
   } catch (const std::bad_alloc&) {
@@ -578,13 +619,12 @@ void Archive::Impl::stop(Lock& lock, ArchiveError error) noexcept {
   tell(lock, options_.events.stopped);
 }
 
-void Archive::Impl::tell(Lock& lock, const std::function<void(const ArchiveError&)>& event) {
+void Archive::Impl::tell(Lock& lock,
+                         const std::function<void(const ArchiveError&)>& event) noexcept {
   const std::uint64_t ticket = done_ticket_;
   lock.unlock();
-  if (event)
-    event(last_failure_);
-  if (options_.events.failed)
-    options_.events.failed(ticket);
+  call(event, last_failure_);
+  call(options_.events.failed, ticket);
   lock.lock();
 }
 
@@ -608,8 +648,7 @@ void Archive::Impl::try_to_resume(Lock& lock) {
   state_ = State::running;
   in_trouble_ = false;
   lock.unlock();
-  if (options_.events.resumed)
-    options_.events.resumed();
+  call(options_.events.resumed);
   lock.lock();
 }
 
@@ -643,12 +682,9 @@ Archive::~Archive() = default;
 
 std::expected<std::unique_ptr<Archive>, ArchiveError>
 Archive::open(const std::filesystem::path& directory, ArchiveOptions options) {
-  if (options.source.size() > format::text_bytes_max)
+  if (std::string fault = fault_of(options); !fault.empty())
     return std::unexpected(ArchiveError{
-        ArchiveError::Kind::bad_input,
-        directory.string() + ": a source of " + std::to_string(options.source.size()) +
-            " bytes; an archive can keep one of " + std::to_string(format::text_bytes_max),
-        {}});
+        ArchiveError::Kind::bad_input, directory.string() + ": " + std::move(fault), {}});
   auto impl = std::make_unique<Impl>(directory, std::move(options));
   if (auto opened = impl->open(); !opened)
     return std::unexpected(std::move(opened.error()));
@@ -669,7 +705,7 @@ Archive::Appended Archive::append(const FrameBatch& batch) {
 
 Archive::Appended Archive::append(const FrameBatch& batch,
                                   std::chrono::system_clock::time_point arrival) {
-  return impl_->append(batch, microseconds(arrival));
+  return impl_->append(batch, format::microseconds_of(arrival));
 }
 
 Archive::Appended Archive::append(const EventBatch& events) {

@@ -2,6 +2,7 @@
 
 #include "archive_cursor_impl.hpp"
 #include "archived_stream_impl.hpp"
+#include "format/time.hpp"
 #include "read_block.hpp"
 #include "segment_set.hpp"
 #include "stream_blocks.hpp"
@@ -232,7 +233,8 @@ std::uint64_t ArchivedStreamInfo::missing() const noexcept {
   }
   const std::uint64_t first = std::min(from.value_or(lowest), lowest).value;
   const std::uint64_t last = end > highest.value ? end - 1 : highest.value;
-  return last - first + 1 - frames; // also where there are 2^64 positions
+  const std::uint64_t behind_first = last - first; // there may be 2^64 positions
+  return behind_first - std::min(behind_first, frames - 1);
 }
 
 std::vector<std::expected<SegmentInfo, ArchiveError>> ArchiveReader::Impl::segments() {

@@ -1,6 +1,6 @@
 #include "frame_filter.hpp"
 
-#include "read_block.hpp"
+#include "format/time.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +15,7 @@ using namespace format;
 namespace {
 
 /// The first whole microsecond that is not before it.
-std::int64_t microseconds_of(std::chrono::system_clock::time_point time) {
+std::int64_t first_microsecond_of(std::chrono::system_clock::time_point time) {
   return std::chrono::ceil<std::chrono::microseconds>(time.time_since_epoch()).count();
 }
 
@@ -23,9 +23,9 @@ std::int64_t microseconds_of(std::chrono::system_clock::time_point time) {
 
 FrameFilter::FrameFilter(ReadFilter filter)
     : filter_(std::move(filter)),
-      arrived_from_(filter_.arrived_from ? microseconds_of(*filter_.arrived_from)
+      arrived_from_(filter_.arrived_from ? first_microsecond_of(*filter_.arrived_from)
                                          : std::numeric_limits<std::int64_t>::min()),
-      arrived_last_(filter_.arrived_until ? microseconds_of(*filter_.arrived_until) - 1
+      arrived_last_(filter_.arrived_until ? first_microsecond_of(*filter_.arrived_until) - 1
                                           : std::numeric_limits<std::int64_t>::max()) {}
 
 void FrameFilter::learn(const Descriptors& descriptors) {

@@ -2,6 +2,7 @@
 
 #include <new>
 #include <utility>
+#include <vector>
 
 namespace datastream {
 
@@ -52,6 +53,8 @@ void Group::close_block(format::Compressor& compressor) {
     return;
   filled_.reserve(filled_.size() + 1);
   std::vector<format::BlockStream> streams = builder_.streams();
+  // One that was begun when there was no memory for its frame.
+  std::erase_if(streams, [](const format::BlockStream& stream) { return stream.frames == 0; });
   format::UnplacedBlock block = builder_.finish(compressor);
   filled_bytes_ += block.header.raw_bytes + block.directory.size();
   index_bytes_ += format::index_entry_bytes + block.directory.size();

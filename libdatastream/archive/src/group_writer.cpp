@@ -1,5 +1,7 @@
 #include "group_writer.hpp"
 
+#include "format/time.hpp"
+
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -62,9 +64,7 @@ std::expected<void, WriteFailure> GroupWriter::next_segment() {
   header.archive = opened_.archive;
   header.number = segment.number() + 1;
   header.first_sequence = segment.end().sequence;
-  header.created = std::chrono::duration_cast<std::chrono::microseconds>(
-                       std::chrono::system_clock::now().time_since_epoch())
-                       .count();
+  header.created = format::microseconds_of(std::chrono::system_clock::now());
   auto next = SegmentWriter::create(files_, directory_, header);
   if (!next)
     return std::unexpected(std::move(next.error()));

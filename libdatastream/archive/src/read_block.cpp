@@ -1,6 +1,5 @@
 #include "read_block.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace datastream {
@@ -42,16 +41,6 @@ std::expected<Descriptors, ArchiveError> read_descriptors(const SegmentFile& fil
   if (!body)
     return std::unexpected(body.error());
   return checked(file, entry, decode_descriptors(entry.header, *body));
-}
-
-std::chrono::system_clock::time_point time_of(std::int64_t microseconds) {
-  using std::chrono::duration_cast;
-  using Clock = std::chrono::system_clock;
-  using Micros = std::chrono::microseconds;
-  const auto lowest = duration_cast<Micros>(Clock::duration::min()).count();
-  const auto highest = duration_cast<Micros>(Clock::duration::max()).count();
-  return Clock::time_point(duration_cast<Clock::duration>(
-      Micros(std::clamp<std::int64_t>(microseconds, lowest, highest))));
 }
 
 } // namespace datastream

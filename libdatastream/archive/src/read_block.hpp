@@ -8,8 +8,6 @@
 
 #include <datastream/archive/archive_error.hpp>
 
-#include <chrono>
-#include <cstdint>
 #include <expected>
 
 namespace datastream {
@@ -19,8 +17,5 @@ std::expected<format::FramesBlock, ArchiveError> read_frames(const SegmentFile& 
 
 std::expected<format::Descriptors, ArchiveError> read_descriptors(const SegmentFile& file,
                                                                   const format::IndexEntry& entry);
-
-/// The time of so many microseconds since 1970, or the nearest that there is.
-std::chrono::system_clock::time_point time_of(std::int64_t microseconds);
 
 } // namespace datastream

@@ -1,5 +1,6 @@
 #include "recovery.hpp"
 
+#include "format/time.hpp"
 #include "recovery_state.hpp"
 #include "replay.hpp"
 
@@ -17,7 +18,6 @@ using namespace format;
 namespace {
 
 constexpr const char* index_directory = "index";
-constexpr std::string_view temporary_end = ".tmp";
 
 using Kind = ArchiveError::Kind;
 
@@ -29,12 +29,6 @@ ArchiveId new_archive_id() {
     std::copy_n(reinterpret_cast<const char*>(&part), sizeof part, id.begin() + at);
   }
   return id;
-}
-
-std::int64_t now() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
 }
 
 /// One recovery, step by step.
@@ -74,7 +68,7 @@ Recovery::Result Recovery::list() {
   if (!names)
     return refuse(names.error());
   for (const std::string& name : *names) {
-    if (name.starts_with("seg_") && name.ends_with(temporary_end)) {
+    if (name.starts_with("seg_") && name.ends_with(unfinished_end)) {
       if (const auto removed = state_.files.remove(state_.directory / name); !removed)
         return refuse(removed.error());
       continue;
@@ -273,7 +267,7 @@ Recovery::Result Recovery::finish() {
     header.archive = state_.opened.archive;
     header.number = state_.last_segment() + 1;
     header.first_sequence = sequence;
-    header.created = now();
+    header.created = microseconds_of(std::chrono::system_clock::now());
     auto segment = SegmentWriter::create(state_.files, state_.directory, header);
     if (!segment)
       return std::unexpected(std::move(segment.error()));

@@ -105,7 +105,7 @@ std::expected<SegmentSet::FoundTip, ArchiveError> SegmentSet::find_tip(Look look
         return std::unexpected(std::move(*error));
     if (attempt == tip_tries)
       return std::unexpected(ArchiveError{Kind::damaged,
-                                          (directory_ / "tip").string() +
+                                          (directory_ / tip_name).string() +
                                               ": nothing here says how far the archive is "
                                               "durable; opening it for writing mends that",
                                           {}});
@@ -154,7 +154,11 @@ SegmentSet::list_segments(const Tip& tip) const {
                           ? known.front().file
                           : std::make_shared<Segment>(files_, directory_ / segment_name(number),
                                                       number, tip.archive);
-    segments.push_back({file, file->header()});
+    auto header = file->header();
+    // Nobody knows what is in it, and a hole would be a guess.
+    if (!header && header.error().kind == Kind::unsupported)
+      return std::unexpected(std::move(header.error()));
+    segments.push_back({file, std::move(header)});
   }
   return segments;
 }
@@ -169,11 +173,12 @@ std::expected<SnapshotPtr, ArchiveError> SegmentSet::refresh(Look look) {
   if (tip->generation != 0)
     return std::unexpected(
         ArchiveError{Kind::unsupported,
-                     (directory_ / "tip").string() +
+                     (directory_ / tip_name).string() +
                          ": the last segment is of a generation that this library does not know",
                      {}});
   if (latest_ && latest_->tip.archive != tip->archive)
-    return std::unexpected(damaged(directory_ / "tip", 0, {"this is another archive than it was"}));
+    return std::unexpected(
+        damaged(directory_ / tip_name, 0, {"this is another archive than it was"}));
   if (look == Look::at_tip && latest_ && latest_->tip == *tip)
     return latest_;
   auto snapshot =

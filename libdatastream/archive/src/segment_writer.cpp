@@ -41,7 +41,7 @@ std::expected<SegmentWriter, WriteFailure>
 SegmentWriter::create(FileSystem& files, const std::filesystem::path& directory,
                       const SegmentHeader& header) {
   const std::filesystem::path path = directory / segment_name(header.number);
-  const std::filesystem::path temporary = path.string() + ".tmp";
+  const std::filesystem::path temporary = path.string() + unfinished_end;
   auto file = files.open(temporary, FileSystem::Mode::create);
   if (!file)
     return write_failed(file.error());

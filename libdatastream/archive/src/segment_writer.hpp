@@ -23,6 +23,9 @@
 
 namespace datastream {
 
+/// What the name of a segment ends with until it has its header.
+inline constexpr const char* unfinished_end = ".tmp";
+
 /// Which descriptors and which source a segment has, so that nothing is said twice in it.
 class SegmentDeclarations {
 public:

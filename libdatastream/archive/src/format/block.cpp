@@ -15,8 +15,6 @@ namespace datastream::format {
 
 namespace {
 
-constexpr std::size_t stream_entry_bytes = 40;
-constexpr std::size_t batch_entry_bytes = 16;
 /// Fast enough to hide behind the disk; more effort gains little with telemetry.
 constexpr int compression_level = 1;
 /// Takes half the time of the other over what hardly becomes smaller, and gains as much there.

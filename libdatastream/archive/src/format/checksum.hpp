@@ -2,7 +2,6 @@
 /// The checksum of everything in the archive's files: XXH3, 64 bits, seed 0.
 
 #include <cstdint>
-#include <initializer_list>
 #include <string_view>
 
 namespace datastream::format {

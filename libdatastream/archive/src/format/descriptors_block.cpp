@@ -24,12 +24,20 @@ void put_optional(std::string& out, const std::optional<std::string>& text) {
     put_text(out, *text);
 }
 
+std::string_view take_text(ByteReader& in) {
+  const std::string_view text = in.take_text();
+  if (text.size() <= text_bytes_max)
+    return text;
+  in.fail();
+  return {};
+}
+
 std::optional<std::string> take_optional(ByteReader& in) {
   switch (in.take<std::uint8_t>()) {
   case 0:
     return std::nullopt;
   case 1:
-    return std::string(in.take_text());
+    return std::string(take_text(in));
   default:
     in.fail();
     return std::nullopt;
@@ -46,7 +54,7 @@ void put_stream(std::string& out, const StreamId& stream) {
 }
 
 StreamId take_stream(ByteReader& in) {
-  const std::string_view node = in.take_text();
+  const std::string_view node = take_text(in);
   const auto life = in.take<std::uint64_t>();
   return {std::string(node), {life}};
 }
@@ -80,7 +88,7 @@ Declaration take_declaration(ByteReader& in, std::uint8_t kind) {
   else
     in.fail();
   channel.label = take_optional(in);
-  channel.name = std::string(in.take_text());
+  channel.name = std::string(take_text(in));
   return std::make_shared<const ChannelDescriptor>(std::move(channel));
 }
 
@@ -183,7 +191,7 @@ Decoded<Descriptors> decode_descriptors(const BlockHeader& header, const BlockPt
       StreamId stream = take_stream(in);
       descriptors.ends.push_back({std::move(stream), in.take<std::uint64_t>()});
     } else if (kind == source_entry) {
-      descriptors.source = in.take_text();
+      descriptors.source = take_text(in);
     } else {
       descriptors.declarations.push_back(take_declaration(in, kind));
     }

@@ -7,13 +7,6 @@
 
 namespace datastream::format {
 
-namespace {
-
-constexpr std::size_t stream_entry_bytes = 40;
-constexpr std::size_t batch_entry_bytes = 16;
-
-} // namespace
-
 void FramesBlockBuilder::begin_batch(const std::shared_ptr<const StreamId>& stream,
                                      std::int64_t arrival) {
   const auto known = index_of_.find(*stream);

@@ -14,6 +14,9 @@ inline constexpr std::size_t segment_header_bytes = 64;
 inline constexpr std::size_t block_header_bytes = 64;
 inline constexpr std::size_t trailer_bytes = 32;
 inline constexpr std::size_t frame_entry_bytes = 16;
+/// Of a directory for each stream, besides its node and its channels, and for each batch.
+inline constexpr std::size_t stream_entry_bytes = 40;
+inline constexpr std::size_t batch_entry_bytes = 16;
 /// Of a footer for each block, besides the block's directory.
 inline constexpr std::size_t index_entry_bytes = 8 + block_header_bytes;
 

@@ -38,8 +38,7 @@ struct ArchiveActorOptions {
 ///     publish_atom, EventBatch         -> EndpointTick: what was acknowledged is `delivered`, what
 ///                                         is not stored is `dropped_for_subscribers`
 ///     publish_atom, SubscriptionStart  -> EndpointTick
-///     flush_atom                       -> uint64_t: the last sequence, once all that came before
-///     is
+///     flush_atom                       -> uint64_t: the last sequence, once what came before is
 ///                                         durable or was counted as not stored
 ///     ledger_atom                      -> ArchiveStatus
 ///
@@ -54,7 +53,8 @@ struct ArchiveActorOptions {
 /// its sources waits for it, so that archive and sources never wait for each other.
 ///
 /// When the actor ends, it closes the archive. Read it with `ArchiveReader`, from anywhere.
-/// Errors: those of `Archive::open`.
+/// Errors: those of `Archive::open`. Throws `std::system_error` where CAF can start no thread for
+/// the actor, which it then does not take back either.
 std::expected<caf::actor, ArchiveError> spawn_archive(caf::actor_system& system,
                                                       const std::filesystem::path& directory,
                                                       ArchiveActorOptions options = {});

@@ -37,9 +37,9 @@ enum class MetadataSync {
 };
 
 struct ArchiveOptions {
-  /// A group is committed once it has this many bytes, uncompressed,
+  /// A group is committed once it has this many bytes, uncompressed, at least 1,
   std::size_t group_bytes = defaults::archive_group_bytes;
-  /// or once its first frame has waited so long,
+  /// or once its first frame has waited so long, 0 to a day,
   std::chrono::milliseconds group_delay = defaults::archive_group_delay;
   /// or as soon as somebody asks: see `Archive::commit`.
 
@@ -48,18 +48,20 @@ struct ArchiveOptions {
   /// before there is something else to commit. Empty: what was said before stays. At most 1 MiB.
   std::string source{};
 
-  /// A segment is sealed before it would become larger than this.
+  /// A segment is sealed before the frames of a group would make it larger than this. What the
+  /// group says beside its frames, and the footer, come on top. A group that alone is larger has a
+  /// segment of its own.
   std::uint64_t segment_bytes = defaults::archive_segment_bytes;
   /// Frames that are compared, byte by byte as it were, with a duplicate of theirs. Older ones are
   /// known to be stored, and a duplicate is not stored again; but nobody knows whether it differs.
   /// Counted in runs of 64 positions of a stream, of which one frame may be all that there is.
   std::size_t compared_frames = defaults::archive_compared_frames;
   MetadataSync metadata_sync = MetadataSync::at_seal;
-  /// After a failed write, room is looked for again so often.
+  /// After a failed write, room is looked for again so often: 1 ms to a day.
   std::chrono::milliseconds retry_interval = defaults::archive_retry;
 
   /// What the archive tells while it works; called by a thread of its own, must not block and must
-  /// not call the archive.
+  /// not call the archive. What they throw is logged and changes nothing; it is not told again.
   struct Events {
     /// Everything that was not said to have failed is durable, up to and with this ticket.
     std::function<void(std::uint64_t ticket)> committed{};
@@ -112,8 +114,9 @@ public:
   /// Opens or creates the archive in this directory, which is made if need be, with those that it
   /// lies in, and recovers what a crash left.
   /// Errors: `bad_input` for options that are out of bounds; `locked`; `metadata_ahead`,
-  /// `unsupported`, `damaged` and `missing`, where going on would harm what is there; `io`,
-  /// `no_room`. After `metadata_ahead` a reader sees which frames are gone.
+  /// `unsupported`, `damaged` and `missing`, where going on would harm what is there; `io`, also
+  /// where no thread can be started; `no_room`. After `metadata_ahead` a reader sees which frames
+  /// are gone.
   static std::expected<std::unique_ptr<Archive>, ArchiveError>
   open(const std::filesystem::path& directory, ArchiveOptions options = {});
 
@@ -160,7 +163,7 @@ public:
   std::uint64_t commit();
 
   /// Commits, waits until everything that was taken before is durable, and tells the last sequence.
-  /// Error: why that cannot be; a part may be durable.
+  /// Error: why that cannot be, `stopped` if it never will; a part may be durable.
   std::expected<Sequence, ArchiveError> flush();
 
   /// Commits what is pending and ends; what is appended afterwards is counted as not stored, what
@@ -177,7 +180,8 @@ public:
   /// Everything that was declared, in this life or an earlier one.
   const Catalog& catalog() const;
 
-  /// Why nothing is stored at the moment, or any more; nothing while all is well.
+  /// Why nothing is stored at the moment, or, if it is `stopped`, any more; nothing while all is
+  /// well.
   std::optional<ArchiveError> trouble() const;
 
 private:

@@ -32,7 +32,9 @@ struct SegmentInfo {
 /// One stream: what is stored of it, and how far it reached.
 struct ArchivedStreamInfo {
   StreamId stream{};
-  std::uint64_t frames = 0; ///< stored; with none of them, nothing is known of the next four
+  /// Stored, with those that are in damaged blocks, and so once more if they were stored again
+  /// after their loss was accepted. With none of them, nothing is known of the next four.
+  std::uint64_t frames = 0;
   Position lowest{};
   Position highest{};
   std::chrono::system_clock::time_point first_arrival{};
@@ -44,7 +46,7 @@ struct ArchivedStreamInfo {
   std::optional<std::uint64_t> assigned{};
 
   /// Positions that are not stored: from where it was offered to its end, or else to the highest
-  /// one that is stored.
+  /// one that is stored. Less than that where `frames` counts what is damaged.
   std::uint64_t missing() const noexcept;
 };
 
