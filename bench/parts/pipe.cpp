@@ -48,7 +48,7 @@ void submit_many_and_drain(benchmark::State& state) {
     for (std::size_t i = 0; i < frames_a_tick; i += call.size())
       mux.submit_many({1}, call);
     batches.clear();
-    drained += mux.drain(batches).frames;
+    drained += mux.drain(batches);
   }
   require(mux.refused().total() == 0 && mux.assigned() == drained, "every frame is drained");
   state.SetItemsProcessed(static_cast<std::int64_t>(drained));

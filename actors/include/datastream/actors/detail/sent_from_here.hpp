@@ -1,6 +1,8 @@
 #pragma once
 /// Whether another process is asking.
 
+#include <datastream/caf/version.hpp>
+
 #include <caf/actor_control_block.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/scheduled_actor.hpp>
