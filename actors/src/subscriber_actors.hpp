@@ -107,10 +107,10 @@ private:
     try {
       auto& known =
           readers_.try_emplace(reader.address(), reader, caf::actor(self_)).first->second.ids;
-      known.reserve(known.size() + 1);
+      known.emplace_back(); // now, because nothing may fail after attaching
       auto start = fanout_->attach(request.name, request.request, capacity,
                                    std::make_unique<SubscriberActorSink>(reader, request.token));
-      known.push_back(id = start.id);
+      known.back() = id = start.id;
       promise.deliver(std::move(start)); // before any delivery: an ended stream says so at once
     } catch (const std::bad_alloc&) {
       remove(reader.address(), id);

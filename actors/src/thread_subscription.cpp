@@ -27,7 +27,9 @@ struct ThreadSubscription::State {
   explicit State(caf::actor_system& system)
       : self(system), in(self.ptr()),
         handlers(in.handlers([](wake_atom) { /* the stop token was triggered */ },
-                             [this](const caf::exit_msg& exit) { disconnect(exit.reason); })) {}
+                             [this](const caf::exit_msg& exit) { disconnect(exit.reason); },
+                             [](const caf::error&) { /* that a peer sends is its own affair */ })) {
+  }
 
   void disconnect(const caf::error& why) {
     disconnected = true;
@@ -54,12 +56,14 @@ struct ThreadSubscription::State {
 
   /// Handles one message. Returns false when none came in time.
   bool receive(Deadline deadline) {
+    if (!deadline) {
+      handlers.receive(self.ptr());
+      return true;
+    }
     using Clock = caf::blocking_actor::timeout_type::clock;
-    if (deadline &&
-        !self->await_data(Clock::now() + (*deadline - std::chrono::steady_clock::now())))
-      return false;
-    handlers.receive(self.ptr());
-    return true;
+    const auto left = [&] { return *deadline - std::chrono::steady_clock::now(); };
+    return self->await_data(Clock::now() + left()) &&
+           (handlers.receive_now(self.ptr()) || left() > left().zero());
   }
 
   caf::scoped_actor self;

@@ -80,7 +80,7 @@ std::expected<std::string, std::string> read_all(int fd, Clock::time_point deadl
         return std::unexpected("no memory");
       }
     if (text.size() > HostProgram::output_bytes)
-      return std::unexpected("printed too much");
+      return std::unexpected("prints too much");
   }
 }
 

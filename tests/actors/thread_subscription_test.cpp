@@ -1,11 +1,15 @@
 #include "middleman_test.hpp"
 
 #include <datastream/actors/thread_subscription.hpp>
+#include <datastream/caf/request.hpp>
 #include <datastream/caf/send.hpp>
 
 #include <doctest/doctest.h>
 
+#include <caf/abstract_actor.hpp>
+#include <caf/actor_cast.hpp>
 #include <caf/blocking_actor.hpp>
+#include <caf/message_id.hpp>
 #include <caf/sec.hpp>
 
 #include <atomic>
@@ -144,6 +148,9 @@ TEST_CASE("a_thread_is_held_up_by_no_message_that_is_none_of_its_own") {
   compat::anon_send(reader, 17);
   compat::anon_send(reader, caf::make_error(caf::sec::runtime_error));
   compat::anon_send(reader, std::string("text"));
+  const caf::message_id stray = caf::make_message_id(4711).response_id(); // to no request of it
+  caf::actor_cast<caf::abstract_actor*>(reader)->enqueue(
+      compat::detail::envelope(nullptr, stray, caf::make_message(17)), nullptr);
   for (int i = 0; i < 4; ++i)
     CHECK(in->recv_for(1ms).error() == RecvError::timeout);
   CHECK(in->try_recv().error() == RecvError::empty);

@@ -99,7 +99,7 @@ TEST_CASE("a_program_that_closes_its_output_and_goes_on_is_killed_too") {
 }
 
 TEST_CASE("a_program_that_prints_without_end_is_killed") {
-  CHECK(run({"yes"}).error() == "yes: printed too much");
+  CHECK(run({"yes"}).error() == "yes: prints too much");
 }
 
 TEST_CASE("a_request_to_stop_ends_a_program_and_its_children") {

@@ -63,12 +63,11 @@ void ArchiveMailbox::put(const ArchiveOutcome& outcome) {
   }
 }
 
-std::vector<ArchiveOutcome> ArchiveMailbox::take() {
+void ArchiveMailbox::take(std::vector<ArchiveOutcome>& outcomes) noexcept {
+  outcomes.clear();
   const std::lock_guard lock(mutex_);
-  std::vector<ArchiveOutcome> taken = outcomes_;
-  outcomes_.clear();
+  outcomes_.swap(outcomes);
   told_ = false;
-  return taken;
 }
 
 ArchiveActor::ArchiveActor(caf::actor_config& config, std::unique_ptr<Archive> archive,
@@ -76,7 +75,9 @@ ArchiveActor::ArchiveActor(caf::actor_config& config, std::unique_ptr<Archive> a
     : caf::event_based_actor(config), archive_(std::move(archive)), mailbox_(std::move(mailbox)),
       options_(std::move(options)), subscriber_(this),
       publishers_(std::make_shared<Window>(
-          Window{{defaults::subscriber_actor_frames, defaults::subscriber_bytes}})) {}
+          Window{{defaults::subscriber_actor_frames, defaults::subscriber_bytes}})) {
+  outcomes_.reserve(ArchiveMailbox::room);
+}
 
 caf::behavior ArchiveActor::make_behavior() {
   mailbox_->belong_to(caf::actor(this));
@@ -155,7 +156,8 @@ void ArchiveActor::acknowledge(const Archive::Appended& appended, const FrameBat
 }
 
 void ArchiveActor::note_outcomes() {
-  for (const ArchiveOutcome& outcome : mailbox_->take())
+  mailbox_->take(outcomes_);
+  for (const ArchiveOutcome& outcome : outcomes_)
     note_outcome(outcome);
 }
 

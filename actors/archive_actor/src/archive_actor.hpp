@@ -34,6 +34,9 @@ struct ArchiveOutcome {
 /// Thread safety: `put` for the archive's thread, everything else for the actor.
 class ArchiveMailbox {
 public:
+  /// Changes between stored and not stored that wait for the actor without further memory.
+  static constexpr std::size_t room = 64;
+
   ArchiveMailbox() { outcomes_.reserve(room); }
 
   void belong_to(const caf::actor& actor);
@@ -42,12 +45,10 @@ public:
   /// Tells the actor that there is something. Where there is no memory to do so, waits until there
   /// is: it may be the last outcome for a long time.
   void put(const ArchiveOutcome& outcome);
-  std::vector<ArchiveOutcome> take();
+  /// What was put since the last time, into a vector that has room for `room`.
+  void take(std::vector<ArchiveOutcome>& outcomes) noexcept;
 
 private:
-  /// Changes between stored and not stored that wait for the actor without further memory.
-  static constexpr std::size_t room = 64;
-
   void keep(const ArchiveOutcome& outcome) noexcept;
 
   std::mutex mutex_;
@@ -100,9 +101,10 @@ private:
   std::shared_ptr<ArchiveMailbox> mailbox_;
   ArchiveActorOptions options_;
   Subscriber subscriber_;
-  std::shared_ptr<Window> publishers_; ///< of all who send `publish_atom`, as if they were one
-  std::deque<Waiting> waiting_;        ///< by their tickets
-  std::uint64_t last_ticket_ = 0;      ///< of what was taken
+  std::shared_ptr<Window> publishers_;   ///< of all who send `publish_atom`, as if they were one
+  std::deque<Waiting> waiting_;          ///< by their tickets
+  std::vector<ArchiveOutcome> outcomes_; ///< that were taken last
+  std::uint64_t last_ticket_ = 0;        ///< of what was taken
   std::uint64_t done_ = 0;
   std::uint64_t malformed_ = 0;
 };

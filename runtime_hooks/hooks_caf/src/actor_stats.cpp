@@ -53,7 +53,7 @@ void ActorStats::note_run_on(std::size_t worker) noexcept {
     noted_epoch_ = observed_ ? observation_->ran(worker, shared_from_this())
                              : epoch_.load(std::memory_order_relaxed);
   } catch (const std::bad_alloc&) {
-    // It notes itself when it runs the next time.
+    // It notes itself when it runs the next time. If it has ended, nobody is told.
   }
 }
 
@@ -62,7 +62,7 @@ void ActorStats::resuming(const caf::local_actor& self) noexcept {
     return;
   try {
     begin(self);
-  } catch (const std::bad_alloc&) {
+  } catch (...) { // its name may come from anybody
     // It begins when it runs the next time.
   }
 }
@@ -72,7 +72,7 @@ void ActorStats::resumed(std::size_t worker, std::uint64_t microseconds,
   bump(resumes_);
   bump(busy_us_, microseconds);
   waiting_.store(waiting, std::memory_order_relaxed);
-  if (noted_epoch_ != epoch_.load(std::memory_order_relaxed))
+  if (begun_ && noted_epoch_ != epoch_.load(std::memory_order_relaxed))
     note_run_on(worker);
 }
 
@@ -81,8 +81,8 @@ void ActorStats::end(const caf::actor_system& system, const caf::error& reason) 
     return; // it has never run, or this is the second time that we are told
   try {
     reason_ = poison_of(system, reason);
-  } catch (const std::bad_alloc&) {
-    reason_ = "no memory"; // which is short enough to need none
+  } catch (...) {        // a reason may be rendered by anybody
+    reason_ = "unknown"; // which is short enough to need no memory
   }
   ended_.store(true, std::memory_order_release);
   note_run_on(worker_); // it does not run again, so this is what gets it reported

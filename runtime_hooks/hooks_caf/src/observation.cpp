@@ -40,8 +40,9 @@ Observation::~Observation() {
 std::uint32_t Observation::ran(std::size_t worker, ActorStatsPtr actor) {
   const std::lock_guard lock(mutex_);
   if (reporting_) {
-    const bool first = ran_.empty();
-    ran_[worker].push_back(std::move(actor));
+    auto& ran_here = ran_[worker];
+    const bool first = ran_here.empty(); // also when the last one found no memory
+    ran_here.push_back(std::move(actor));
     if (first)
       changed_.notify_all();
   }
@@ -114,7 +115,8 @@ void Observation::report_until(const std::stop_token& stop) {
             ran[worker].push_back(actor);
       report(ran);
     } catch (const std::bad_alloc&) {
-      // What was not told of these actors is told with what they do next, or in the next report.
+      // What was not told of these actors is told when they run again. Of one that has ended this
+      // may be its end.
     }
     before = std::move(ran);
   }

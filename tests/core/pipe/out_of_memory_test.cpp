@@ -392,7 +392,7 @@ TEST_CASE("a_sink_that_joins_in_vain_for_want_of_memory_goes_when_no_lock_is_hel
     auto sink = std::make_unique<AskingSink>(fanout);
     try {
       const Shortage shortage(n);
-      fanout.attach(std::move(prepared), std::move(sink));
+      fanout.unsubscribe(fanout.attach(std::move(prepared), std::move(sink)).id);
     } catch (const std::bad_alloc&) {
       CHECK(fanout.subscriber_count() == 0);
     }

@@ -3,6 +3,7 @@
 
 #include <datastream/caf/version.hpp>
 
+#include <caf/after.hpp>
 #include <caf/behavior.hpp>
 #include <caf/blocking_actor.hpp>
 #include <caf/catch_all.hpp>
@@ -21,6 +22,7 @@
 #include <caf/message_view.hpp>
 #endif
 
+#include <chrono>
 #include <type_traits>
 #include <utility>
 
@@ -72,30 +74,46 @@ caf::behavior telling_unexpected([[maybe_unused]] caf::event_based_actor* self,
 #endif
 }
 
-/// The handlers of an actor that receives by itself. Every message is one that it takes: what they
-/// do not handle is answered `unexpected_message`. CAF would leave it lying, and wait for another.
+/// The handlers of an actor that receives by itself. They take every message: what they do not
+/// handle is answered `unexpected_message`. CAF would leave it lying, and wait for another.
 class BlockingHandlers {
+  static auto others() {
+#if DATASTREAM_CAF_1X
+    const auto refuse = [](caf::message&) -> caf::skippable_result {
+      return caf::make_error(caf::sec::unexpected_message);
+    };
+#else
+    const auto refuse = [](caf::message_view&) -> caf::result<caf::message> {
+      return caf::make_error(caf::sec::unexpected_message);
+    };
+#endif
+    return caf::catch_all<std::decay_t<decltype(refuse)>>(refuse);
+  }
+
 public:
   explicit BlockingHandlers(caf::behavior own) : handlers_(std::move(own)) {}
 
   /// Waits for a message, and handles it.
   void receive(caf::blocking_actor* self) {
-#if DATASTREAM_CAF_1X
-    const auto others = [](caf::message&) -> caf::skippable_result {
-      return caf::make_error(caf::sec::unexpected_message);
-    };
-#else
-    const auto others = [](caf::message_view&) -> caf::result<caf::message> {
-      return caf::make_error(caf::sec::unexpected_message);
-    };
-#endif
+    auto all = caf::detail::make_blocking_behavior(&handlers_, others());
+    receive(self, all);
+  }
+  /// The same, when there is one already. False: there was none, or only a response that nobody
+  /// waits for, which CAF hands to no handler.
+  bool receive_now(caf::blocking_actor* self) {
+    bool handled = true;
     auto all = caf::detail::make_blocking_behavior(
-        &handlers_, caf::catch_all<std::decay_t<decltype(others)>>(others));
+        &handlers_, others(), caf::after(std::chrono::seconds(0)) >> [&] { handled = false; });
+    receive(self, all);
+    return handled;
+  }
+
+private:
+  static void receive(caf::blocking_actor* self, caf::detail::blocking_behavior& all) {
     caf::blocking_actor::accept_one_cond once;
     self->receive_impl(once, caf::make_message_id(), all);
   }
 
-private:
   caf::behavior handlers_;
 };
 

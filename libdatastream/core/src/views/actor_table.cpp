@@ -144,7 +144,8 @@ const ActorState* ActorTable::find(std::string_view address) const {
 void ActorTable::merge(ActorSnapshot&& actor, std::uint64_t worker_id, Position position) {
   const auto [found, is_new] = actors_.try_emplace(actor.address);
   ActorState& state = found->second;
-  const std::size_t before = is_new ? 0 : bytes_of(found->first, state);
+  const std::size_t before = bytes_of(found->first, state);
+  bytes_ += is_new ? before : 0;
 
   const bool tells_end = actor.poisoned && (!state.poisoned || position >= *state.poisoned);
   std::optional<std::string> reason = tells_end ? actor.reason : state.last.reason;
@@ -160,7 +161,8 @@ void ActorTable::merge(ActorSnapshot&& actor, std::uint64_t worker_id, Position 
     state.last.reason = std::move(reason);
   }
   bytes_ += bytes_of(found->first, state) - before;
-  while (actors_.size() > defaults::actor_table || bytes_ > defaults::actor_table_bytes)
+  while (!actors_.empty() &&
+         (actors_.size() > defaults::actor_table || bytes_ > defaults::actor_table_bytes))
     forget_oldest();
 }
 

@@ -180,8 +180,8 @@ public:
   /// Everything that was declared, in this life or an earlier one.
   const Catalog& catalog() const;
 
-  /// Why nothing is stored at the moment, or, if it is `stopped`, any more; nothing while all is
-  /// well.
+  /// Why nothing is stored at the moment, or, if it is `stopped` or was closed, any more; nothing
+  /// while all is well.
   std::optional<ArchiveError> trouble() const;
 
 private:
