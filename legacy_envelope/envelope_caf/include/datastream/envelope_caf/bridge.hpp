@@ -105,8 +105,8 @@ public:
   BridgeLedger ledger() const;
 
   /// Forgets a stream that is over; until then a bridge keeps the name of each that it has sent, so
-  /// as to keep its frames out. What peers send of it later is taken for new, so forget it some time
-  /// after it has ended. Returns whether it was known.
+  /// as to keep its frames out. What peers send of it later is taken for new, so forget it some
+  /// time after it has ended. Returns whether it was known.
   bool forget(const StreamId& stream);
 
   /// Waits until all that was given to the senders has left or is known to be lost, at most until
