@@ -10,7 +10,7 @@
 
 namespace datastream {
 
-void PeerErrorLog::note(const caf::event_based_actor& self, const caf::error& error) {
+void PeerErrorLog::note(const caf::local_actor& self, const caf::error& error) {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) {
     ++unsaid_;

@@ -1,5 +1,6 @@
 #include <datastream/actors/thread_subscription.hpp>
 
+#include <datastream/actors/detail/peer_errors.hpp>
 #include <datastream/actors/subscriber.hpp>
 #include <datastream/caf/handlers.hpp>
 #include <datastream/caf/send.hpp>
@@ -26,10 +27,10 @@ constexpr std::chrono::nanoseconds longest_wait = std::chrono::hours(24 * 365 * 
 struct ThreadSubscription::State {
   explicit State(caf::actor_system& system)
       : self(system), in(self.ptr()),
-        handlers(in.handlers([](wake_atom) { /* the stop token was triggered */ },
-                             [this](const caf::exit_msg& exit) { disconnect(exit.reason); },
-                             [](const caf::error&) { /* that a peer sends is its own affair */ })) {
-  }
+        handlers(in.handlers(
+            [](wake_atom) { /* the stop token was triggered */ },
+            [this](const caf::exit_msg& exit) { disconnect(exit.reason); },
+            [this](const caf::error& error) { peer_errors.note(*self.ptr(), error); })) {}
 
   void disconnect(const caf::error& why) {
     disconnected = true;
@@ -73,6 +74,7 @@ struct ThreadSubscription::State {
   std::optional<EventBatch> next{};
   bool disconnected = false;
   caf::error reason{};
+  PeerErrorLog peer_errors{};
 };
 
 std::expected<ThreadSubscription, caf::error> ThreadSubscription::open(caf::actor_system& system,

@@ -1,9 +1,8 @@
 #include <datastream/envelope/emitter.hpp>
 
-#include <datastream/defaults.hpp>
+#include <datastream/detail/end_pause.hpp>
 
 #include <new>
-#include <thread>
 #include <utility>
 
 namespace datastream {
@@ -35,13 +34,8 @@ std::size_t DatastreamEmitter::tick() {
 void DatastreamEmitter::end_stream() {
   events_.mux_->close();
   tick();
-  // What is left is a submission that still copies, for a moment, or a lack of memory, perhaps for
-  // long.
   for (int attempt = 0; events_.mux_->queued() > 0; ++attempt) {
-    if (attempt < defaults::quick_end_attempts)
-      std::this_thread::yield();
-    else
-      std::this_thread::sleep_for(defaults::end_retry);
+    detail::end_pause(attempt);
     tick();
   }
 }

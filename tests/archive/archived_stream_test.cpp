@@ -2,6 +2,7 @@
 
 #include "reader_test_support.hpp"
 
+#include "heap_bytes.hpp"
 #include "process_usage.hpp"
 #include "shortage.hpp"
 #include "under_tsan.hpp"
@@ -19,7 +20,6 @@
 
 #include <rapidcheck.h>
 
-#include <malloc.h>
 #include <random>
 #include <ranges>
 
@@ -312,30 +312,26 @@ TEST_CASE("a_walk_over_much_keeps_the_blocks_that_it_is_in_and_no_others") {
     }
   }
   archive.publish();
-  const auto in_use = [] {
-    const auto info = ::mallinfo2();
-    return info.uordblks + info.hblkhd;
-  };
   ArchiveReader reader = reader_of(directory.path());
   const ArchivedStream stream = stream_in(reader);
-  const std::size_t before = in_use();
+  const std::size_t before = heap_bytes();
   std::size_t most = 0;
   std::uint64_t frames = 0;
   for (const FrameView& frame : stream.frames()) {
     frames += frame.channel.value;
-    most = std::max(most, in_use() - before);
+    most = std::max(most, heap_bytes() - before);
   }
   CHECK(frames == 2 * blocks);
   CHECK(most < 3U << 20U);
   CHECK(most >= 2U << 20U);
-  CHECK(in_use() - before < 64U << 10U);
+  CHECK(heap_bytes() - before < 64U << 10U);
 
   most = 0;
   ArchiveCursor cursor = cursor_of(reader);
   while (const auto batch = cursor.next()) {
     if (!*batch)
       break;
-    most = std::max(most, in_use() - before);
+    most = std::max(most, heap_bytes() - before);
   }
   CHECK(most < 3U << 20U);
 }
@@ -351,14 +347,10 @@ TEST_CASE("a_walk_over_a_backfill_beside_what_is_live_keeps_blocks_up_to_its_bou
   for (std::uint64_t i = 0; i < blocks; ++i)
     archive.write_block(node_a, {{{1}, {i}, megabyte}, {{2}, {live + i}, "live"}});
   archive.publish();
-  const auto in_use = [] {
-    const auto info = ::mallinfo2();
-    return info.uordblks + info.hblkhd;
-  };
   CountedFiles files;
   ArchiveReader reader = reader_of(directory.path(), &files);
   const ArchivedStream stream = stream_in(reader);
-  const std::size_t before = in_use();
+  const std::size_t before = heap_bytes();
   const std::uint64_t reads = files.counts().segment_reads;
   std::size_t most = 0;
   std::uint64_t frames = 0;
@@ -366,7 +358,7 @@ TEST_CASE("a_walk_over_a_backfill_beside_what_is_live_keeps_blocks_up_to_its_bou
     const bool is_live = frames >= blocks;
     CHECK(frame.position.value == (is_live ? live + frames - blocks : frames));
     CHECK(frame.payload == (is_live ? "live" : megabyte));
-    most = std::max(most, in_use() - before);
+    most = std::max(most, heap_bytes() - before);
     ++frames;
   }
   CHECK(frames == 2 * blocks);
@@ -374,7 +366,7 @@ TEST_CASE("a_walk_over_a_backfill_beside_what_is_live_keeps_blocks_up_to_its_bou
   CHECK(files.counts().segment_reads - reads <= 1 + 2 * 4 * blocks);
   if (memory_is_ours) {
     CHECK(most < defaults::archive_view_bytes + (3U << 20U));
-    CHECK(in_use() - before < 64U << 10U);
+    CHECK(heap_bytes() - before < 64U << 10U);
   }
 }
 

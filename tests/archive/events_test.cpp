@@ -3,6 +3,7 @@
 #include "archive_test_support.hpp"
 #include "disk_gate.hpp"
 #include "eventually.hpp"
+#include "failing_syncs.hpp"
 #include "replaced_log_sink.hpp"
 #include "watched_files.hpp"
 
@@ -34,18 +35,6 @@ struct ThrowingEvents {
             .suspended = [=, this](const ArchiveError&) { note(suspended); },
             .resumed = [=, this] { note(resumed); },
             .stopped = [=, this](const ArchiveError&) { note(stopped); }};
-  }
-};
-
-/// Syncs of segments fail.
-class FailingSyncs : public FileWatcher {
-public:
-  std::atomic<bool> failing{false};
-
-private:
-  Verdict judge(const FileOperation& operation) override {
-    const bool concerned = operation.is(FileOperation::Kind::sync) && operation.of_segment();
-    return {concerned && failing ? std::errc::io_error : std::errc{}};
   }
 };
 

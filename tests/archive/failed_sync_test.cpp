@@ -5,7 +5,6 @@
 
 #include <datastream/archive/archive.hpp>
 
-#include <eventually.hpp>
 #include <temporary_directory.hpp>
 
 #include <doctest/doctest.h>
@@ -21,8 +20,6 @@ using namespace datastream::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-const StreamId stream_a{"node-a", {7}};
 
 /// Takes what it could not sync for clean, as Linux does: it is read as if it were there, later
 /// syncs leave it out, and it is durable only when it was written once more and synced.
@@ -65,26 +62,21 @@ TEST_CASE("what_a_sync_that_failed_has_lost_is_durable_before_an_archive_believe
   TemporaryDirectory root;
   ForgetfulKernel kernel;
   WatchedFiles files(root.path(), kernel);
-  std::atomic<bool> stopped = false;
   const auto open = [&] {
-    auto opened = Archive::open(root / "archive",
-                                {.group_delay = 1h,
-                                 .events = {.stopped = [&](const auto&) { stopped = true; }},
-                                 .files = &files.files()});
-    REQUIRE(opened);
-    return std::move(*opened);
+    return opened(root / "archive", {.group_delay = 1h, .files = &files.files()});
   };
   {
     const auto archive = open();
-    archive->append(batch_of(stream_a, 0, 10, 1, 100));
+    archive->append(batch_of(node_a, 0, 10, 1, 100));
     REQUIRE(archive->flush());
     kernel.fails = true;
-    archive->append(batch_of(stream_a, 10, 10, 1, 100));
-    CHECK_FALSE(archive->flush());
-    REQUIRE(eventually([&] { return stopped.load(); }));
+    archive->append(batch_of(node_a, 10, 10, 1, 100));
+    const auto refused = archive->flush();
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().kind == ArchiveError::Kind::stopped);
   }
   REQUIRE(kernel.lost() > 100);
   const auto archive = open();
-  CHECK(archive->append(batch_of(stream_a, 10, 10, 1, 100)).duplicates == 10); // it is all there
+  CHECK(archive->append(batch_of(node_a, 10, 10, 1, 100)).duplicates == 10); // it is all there
   CHECK(kernel.lost() == 0);
 }

@@ -1,6 +1,7 @@
 /// How far streams reach: what is missing before the first frame that is stored and after the last.
 
 #include "archive_test_support.hpp"
+#include "failing_syncs.hpp"
 #include "watched_files.hpp"
 
 #include <datastream/archive/archive.hpp>
@@ -47,18 +48,6 @@ ArchivedStreamInfo info_of(const std::filesystem::path& directory, const StreamI
   FAIL("there is no such stream");
   return {};
 }
-
-/// Files of segments that cannot be synced while a test says so.
-class FailingSyncs : public FileWatcher {
-public:
-  std::atomic<bool> failing{false};
-
-private:
-  Verdict judge(const FileOperation& operation) override {
-    const bool concerned = operation.is(FileOperation::Kind::sync) && operation.of_segment();
-    return {concerned && failing ? std::errc::io_error : std::errc{}};
-  }
-};
 
 std::uint64_t blocks_in(const std::filesystem::path& directory) {
   auto reader = ArchiveReader::open(directory);

@@ -3,6 +3,7 @@
 
 #include "reader_test_support.hpp"
 
+#include "heap_bytes.hpp"
 #include "process_usage.hpp"
 
 #include <datastream/defaults.hpp>
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <malloc.h>
 #include <map>
 #include <optional>
 #include <random>
@@ -193,11 +193,6 @@ private:
   std::optional<ArchiveReader> reader_;
 };
 
-std::size_t bytes_in_use() {
-  const auto info = ::mallinfo2();
-  return info.uordblks + info.hblkhd;
-}
-
 /// Memory of a stream of blocks of one frame.
 struct Memory {
   std::size_t opened = 0;
@@ -218,17 +213,17 @@ Memory memory_of_stream(std::uint64_t segments, std::uint64_t blocks_in_segment)
   ArchiveReader reader = reader_of(directory.path());
   (void)stream_in(reader); // what the reader keeps is its own
   Memory memory;
-  const std::size_t before = bytes_in_use();
+  const std::size_t before = heap_bytes();
   const ArchivedStream stream = stream_in(reader);
-  memory.opened = bytes_in_use() - before;
+  memory.opened = heap_bytes() - before;
   std::uint64_t seen = 0;
   for (const FrameView& frame : stream.frames()) {
     CHECK(frame.position.value == seen);
     if (seen++ % 100 == 0)
-      memory.walked = std::max(memory.walked, bytes_in_use() - before);
+      memory.walked = std::max(memory.walked, heap_bytes() - before);
   }
   CHECK(seen == position);
-  memory.after = bytes_in_use() - before;
+  memory.after = heap_bytes() - before;
   return memory;
 }
 
@@ -301,14 +296,14 @@ TEST_CASE("a_walk_over_stragglers_in_every_segment_lets_go_of_them_all_the_same"
   ArchiveReader reader = reader_of(directory.path());
   const ArchivedStream stream = stream_in(reader);
   std::uint64_t seen = 0;
-  const std::size_t before = bytes_in_use();
+  const std::size_t before = heap_bytes();
   for (const FrameView& frame : stream.frames()) {
     CHECK(frame.position.value == seen);
     CHECK(frame.payload == (seen < segments ? "straggler" : "live"));
     ++seen;
   }
   CHECK(seen == position);
-  CHECK(bytes_in_use() - before < 8U << 10U);
+  CHECK(heap_bytes() - before < 8U << 10U);
   CHECK(stream.load_last(300)->size() == 300);
   CHECK(stream.load_last(300)->first() == Position{position - 300});
 }

@@ -419,16 +419,9 @@ TEST_CASE("a_bridge_forgets_a_stream_that_is_over") {
 TEST_CASE("a_closed_bridge_goes_on_saying_that_not_all_had_left") {
   EnvelopeSystem test;
   const auto fanout = spawn_fanout(test.system);
-  std::uint16_t nobody = 0;
-  {
-    auto receiver = TcpReceiver::open(
-        {}, {.on_batch = [](const auto&, const auto&) {}, .on_left = [](const auto&) {}});
-    REQUIRE(receiver);
-    nobody = (*receiver)->port();
-  }
-  Bridge out =
-      bridge(test.system, {.from = EndpointRef(fanout),
-                           .links = {{.send_to = TcpPeer{.host = "127.0.0.1", .port = nobody}}}});
+  Bridge out = bridge(test.system,
+                      {.from = EndpointRef(fanout),
+                       .links = {{.send_to = TcpPeer{.host = "127.0.0.1", .port = free_port()}}}});
   EventBatch own;
   own.frames = frames_of({"own", {1}}, 0, 5);
   REQUIRE(ask<EndpointTick>(test.system, fanout, publish_atom_v, own));

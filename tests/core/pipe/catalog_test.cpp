@@ -8,9 +8,10 @@
 #include <set>
 #include <thread>
 
-#include <malloc.h>
+#include <heap_bytes.hpp>
 
 using namespace datastream;
+using datastream::test::heap_bytes;
 using Kind = CatalogError::Kind;
 
 namespace {
@@ -305,10 +306,6 @@ TEST_CASE("what_is_declared_of_a_forgotten_stream_is_new_and_may_mean_something_
 }
 
 TEST_CASE("lives_that_come_and_go_leave_no_memory_behind") {
-  const auto in_use = [] {
-    const auto info = ::mallinfo2();
-    return info.uordblks + info.hblkhd;
-  };
   Catalog catalog;
   std::weak_ptr<const ChannelDescriptor> seen;
   const auto come_and_go = [&](std::uint64_t life) {
@@ -321,10 +318,10 @@ TEST_CASE("lives_that_come_and_go_leave_no_memory_behind") {
   };
   for (std::uint64_t life = 1; life <= 1000; ++life)
     come_and_go(life);
-  const std::size_t before = in_use();
+  const std::size_t before = heap_bytes();
   for (std::uint64_t life = 1001; life <= 11'000; ++life)
     come_and_go(life);
-  CHECK(in_use() <= before + (16U << 10U));
+  CHECK(heap_bytes() <= before + (16U << 10U));
 }
 
 TEST_CASE("lives_that_come_and_go_leave_one_that_stays_as_it_was") {

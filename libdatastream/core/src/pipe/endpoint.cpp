@@ -2,13 +2,13 @@
 
 #include "pipe_state.hpp"
 
+#include <datastream/detail/end_pause.hpp>
 #include <datastream/model/health.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <new>
-#include <thread>
 #include <utility>
 
 namespace datastream {
@@ -218,13 +218,9 @@ bool DatastreamEndpoint::submit_health() {
 void DatastreamEndpoint::end_stream() {
   state_->pipe->catalog->close_stream(stream_id());
   state_->pipe->mux.close();
-  // Two things keep frames back: a submission that still copies, for a moment, and a lack of
-  // memory, perhaps for long. Others may tick, subscribe and ask for the ledger meanwhile.
+  // Others may tick, subscribe and ask for the ledger meanwhile.
   for (int attempt = 0; !try_end_stream(); ++attempt)
-    if (attempt < defaults::quick_end_attempts)
-      std::this_thread::yield();
-    else
-      std::this_thread::sleep_for(defaults::end_retry);
+    detail::end_pause(attempt);
 }
 
 bool DatastreamEndpoint::try_end_stream() {

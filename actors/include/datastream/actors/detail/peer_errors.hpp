@@ -5,6 +5,7 @@
 
 #include <caf/error.hpp>
 #include <caf/event_based_actor.hpp>
+#include <caf/local_actor.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace datastream {
 /// how many there are.
 class PeerErrorLog {
 public:
-  void note(const caf::event_based_actor& self, const caf::error& error);
+  void note(const caf::local_actor& self, const caf::error& error);
 
 private:
   std::chrono::steady_clock::time_point next_{}; ///< no line before that
